@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import AggregateError, ConfigError, ToolError
+from aggregate.panel.composer import Composer
 from aggregate.panel.composition import (
     HALF_WRITTEN,
     ComposedDraft,
@@ -27,7 +28,7 @@ from aggregate.panel.prompt_data import CacheMarks, FileRows, cache_marks, promp
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import Composer, File, SavedCounts
+from aggregate.prompt import File, SavedCounts
 from aggregate.prompt.asking import scope_of
 from aggregate.prompt.files.file_reading import redact_file
 from aggregate.sending import LoggedRequest, recent_requests

@@ -16,10 +16,10 @@ else:
         {
             "api": "compose_prompt stream_prompt",
             "asking.found_secrets": "FoundSecrets redact_text",
-            "asking.resolve": "AskedViews NO_BUDGET WITHOUT_MODEL auto_budget parse_place read_instructions request_for",
+            "asking.resolve": "AskedViews NO_BUDGET WITHOUT_MODEL auto_budget default_budget parse_place read_instructions request_for",
             "assemble": "assemble Composition find_screenshots read_images",
             "files.file": "File",
-            "fit_prompt": "compose_within_budget Composer",
+            "fit_prompt": "compose_within_budget",
             "token_counts": "COUNT count_prompt PromptTokens SavedCounts SegmentCounter token_kind",
         },
     )

@@ -6,7 +6,6 @@ Texts and views are made when a fit first needs them, and reused for the next bu
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from math import inf
 from typing import Final, NamedTuple
 
@@ -19,7 +18,8 @@ from aggregate.prompt.asking import FOCUS_TIER, Request, find_named, unknown_foc
 from aggregate.prompt.corpus import RankedFiles
 from aggregate.prompt.files import MORE_TOKENS, File
 from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN, SEEN_FILES
-from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines, open_file
+from aggregate.prompt.fit.fit import OpenedFile, ShownLines
+from aggregate.prompt.fit.opened_file import open_file
 from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import DefinedName
@@ -30,9 +30,8 @@ _RELEVANT = 0.0002
 # The same relative to the likeliest file and piece: where one is nearly certain, the others are noise. With 0.01 for
 # pieces prompts of 4,000 to 27,000 tokens show fewer changed lines (measured on commits).
 _OF_BEST, _OF_BEST_PIECE = 0.005, 0.001
-_LEADING = (
-    5  # likeliest files, which also show short bodies, the functions these call, and comments
-)
+# Number of likeliest files that also show short bodies, the functions these call, and comments.
+_LEADING = 5
 _LONGEST = 60  # lines of a nested definition that a place pins whole
 _CONTEXT: Final = 12  # lines on each side of a place in a longer one
 
@@ -119,6 +118,13 @@ class Candidates:
         ranks: Positions in the ranking by path.
         estimates: Estimated tokens of all files, in the corpus's order.
         opened: Files with lines ready for a fit, ``None`` without a view.
+        pinned: The lines that must be shown, by file.
+        has_least: Whether files are hidden because their scores are too low.
+        is_relative: Whether files and pieces far below the likeliest are hidden. After a pick they stay visible,
+            because all unpicked files score little.
+        relevant: The least score of a file shown in the prompt.
+        least_piece: The least probability of a piece that is shown of a file far below the likeliest.
+        leading: The likeliest files in the order of their scores; empty if the ranking is a guess.
     """
 
     def __init__(self, request: Request, ranked: RankedFiles, *, index: Index) -> None:
@@ -131,10 +137,29 @@ class Candidates:
         self._rendered: dict[int, tuple[bytes, File]] = {}
         sizes = (facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self.corpus.files)
         self.estimates: Sequence[int] = array("q", sizes)
+        self.in_rank_order = self._in_rank_order(request)
+        self.by_number = {candidate.number: candidate for candidate in self.in_rank_order}
+        self.numbers = {file.path: number for number, file, _, _ in self.in_rank_order}
+        self.ranks = {file.path: rank for rank, (_, file, _, _) in enumerate(self.in_rank_order)}
+        self.pinned = self._pinned_lines()
+        self.has_least = not self.question.is_empty and self.ranking.guess is None
+        best = [candidate.ranked for candidate in self.in_rank_order[:SEEN_FILES]]
+        is_picked = self.ranking.unpicked != 1.0
+        self.is_relative = self.has_least and request.is_finished and bool(best) and not is_picked
+        self.relevant, self.least_piece = self.least(_RELEVANT), 0.0
+        if self.is_relative:
+            self.relevant = max(_RELEVANT, _OF_BEST * best[0].score)
+            likeliest = (max(file.pieces, default=0.0) for file in best)
+            self.least_piece = _OF_BEST_PIECE * max(likeliest)
+        leading = self.in_rank_order[:_LEADING] if self.has_least else []
+        leading = self.in_rank_order if self.question.is_overview else leading
+        self.leading = dict.fromkeys(candidate.number for candidate in leading)
+
+    def _in_rank_order(self, request: Request) -> list[Candidate]:
         # One notebook can fill an overview.
         limit = request.budget.tokens if request.budget and request.is_structural else inf
         outlines_notebooks = sum(self.estimates) > limit
-        self.in_rank_order: list[Candidate] = []
+        candidates: list[Candidate] = []
         for entry in self.ranking.files:
             file = self.corpus.shown[entry.file]
             mode = ViewMode.SUMMARY if request.is_summary else file.entry.view_mode
@@ -145,31 +170,21 @@ class Candidates:
             if mode is ViewMode.FULL and outlines_notebooks and file.path.endswith(".ipynb"):
                 mode = ViewMode.OUTLINE
             if mode is not ViewMode.NONE:
-                self.in_rank_order.append(Candidate(entry.file, file, mode, entry))
-        self.by_number = {candidate.number: candidate for candidate in self.in_rank_order}
-        self.numbers = {file.path: number for number, file, _, _ in self.in_rank_order}
-        self.ranks = {file.path: rank for rank, (_, file, _, _) in enumerate(self.in_rank_order)}
-        self.refused = self.corpus.selection.refused
+                candidates.append(Candidate(entry.file, file, mode, entry))
+        return candidates
 
-    @cached_property
-    def pinned(self) -> Mapping[int, Sequence[Run]]:
-        """The lines that must be shown, by file."""
+    def _pinned_lines(self) -> Mapping[int, Sequence[Run]]:
         pins, pinned = self.pins.files, {}
         for number, candidate in sorted(self.by_number.items()):
             path = candidate.file.path
             if path in pins:
-                definitions = self._definitions(number) if pins[path] else ()
+                definitions = self.corpus.analysis(number).definitions if pins[path] else ()
                 pinned[number] = tuple(pinned_runs(pins[path], definitions))
         return pinned
 
-    @property
-    def generated(self) -> set[str]:
-        """Paths of generated files."""
-        files = self.corpus.files
-        return {path for path, number in self.numbers.items() if files[number].is_generated}
-
-    def _definitions(self, number: int) -> Sequence[DefinedName]:
-        return self.corpus.analysis(number).definitions
+    def least(self, score: float) -> float:
+        # Scores before a second look: after it all other files together score little.
+        return score / self.ranking.unpicked if self.has_least else 0.0
 
     def changed_definitions(self, room: int) -> dict[int, tuple[Run, ...]]:
         """Return changed definitions, the likeliest first, in about ``room`` tokens (rule T-14)."""
@@ -184,51 +199,14 @@ class Candidates:
                 continue
             hunks = changes[file.path]
             is_new = not all(hunk.first for hunk in hunks)
-            for run in pinned_runs(() if is_new else hunks, self._definitions(number)):
+            for run in pinned_runs(
+                () if is_new else hunks, self.corpus.analysis(number).definitions
+            ):
                 size = sum(map(len, opened.texts[max(run[0] - 1, 0) : run[1]]))
                 if size // CHARACTERS_PER_TOKEN <= room:
                     room -= size // CHARACTERS_PER_TOKEN
                     runs_by_number[number] = (*runs_by_number.get(number, ()), run)
         return runs_by_number
-
-    @cached_property
-    def has_least(self) -> bool:
-        """Whether files are hidden because their scores are too low."""
-        return not self.question.is_empty and self.ranking.guess is None
-
-    @property
-    def is_relative(self) -> bool:
-        """Whether files and pieces far below the likeliest are hidden.
-
-        After a pick they stay visible, because all unpicked files score little.
-        """
-        is_picked = self.ranking.unpicked != 1.0
-        is_limited = self.has_least and self.request.is_finished
-        return is_limited and bool(self.in_rank_order) and not is_picked
-
-    def least(self, score: float) -> float:
-        # Scores before a second look: after it all other files together score little.
-        return score / self.ranking.unpicked if self.has_least else 0.0
-
-    @cached_property
-    def relevant(self) -> float:
-        """The least score of a file shown in the prompt."""
-        if not self.is_relative:
-            return self.least(_RELEVANT)
-        return max(_RELEVANT, _OF_BEST * self.in_rank_order[0].ranked.score)
-
-    @cached_property
-    def least_piece(self) -> float:
-        """The least probability of a piece that is shown of a file far below the likeliest."""
-        likeliest = (max(file.ranked.pieces, default=0.0) for file in self.in_rank_order)
-        return _OF_BEST_PIECE * max(islice(likeliest, SEEN_FILES))
-
-    @cached_property
-    def leading(self) -> Sequence[int]:
-        """The likeliest files in the order of their scores; empty if the ranking is a guess."""
-        leading = self.in_rank_order[:_LEADING] if self.has_least else ()
-        leading = self.in_rank_order if self.question.is_overview else leading
-        return [candidate.number for candidate in leading]
 
     @cached_property
     def copies(self) -> Mapping[int, int]:
@@ -242,12 +220,12 @@ class Candidates:
         """Return a file with its lines, ``None`` if its view fails."""
         if number not in self.opened:
             file = self.corpus.reading(number)
-            is_code = self.corpus.files[number].is_code
+            analysis, is_code = self.corpus.analysis(number), self.corpus.files[number].is_code
             self.opened[number] = open_file(
                 file,  # with slices resolved in its text
                 self.by_number[number].mode,
-                statements=self.corpus.analysis(number).statements,
-                definitions=self._definitions(number) if is_code else (),
+                statements=analysis.statements,
+                definitions=analysis.definitions if is_code else (),
                 count=self.count,
                 is_numbered=self.request.is_numbered,
                 around=MORE_TOKENS if self.request.is_xml else 0,

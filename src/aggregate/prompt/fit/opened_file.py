@@ -1,26 +1,19 @@
-"""A file opened for fitting: its view's lines, statements and definitions, and the lines shown."""
+"""Open a file for fitting: its view's lines, statements, and the lines that describe its definitions."""
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
-from operator import not_, or_
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from aggregate.base.files import Run, Span, View, ViewMode, marked_runs
+from aggregate.base.files import Run, Span, View, ViewMode
 from aggregate.base.text import line_count, shorten_long_lines, split_lines
 from aggregate.code.syntax import fence_tag, is_compact
 from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.files import File, file_block
+from aggregate.prompt.fit.fit import OpenedFile
 from aggregate.ranking.files import DefinedName
 
-# Characters of a gap that is filled: up to eight tokens, such as ``return text`` and a bracket, say more than a mark.
-_SMALL_GAP = 40
-_SMALL_LINE = 100  # the same for a single line
-# White space (with line breaks) that a filled gap may have at most.
-_FEW_BLANKS = 200
 # Views that are shown whole or not at all.
 _WHOLE_VIEWS: Final = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 _MOST_SENTENCE, _LONGEST_LEAD = 3, 8  # lines of a leading sentence, and with whole statements
@@ -28,224 +21,6 @@ _COMMENT: Final = re.compile(r"[ \t]*(?://|/\*|\*|#(?!\[)|--|;|%)")
 # A comment that begins with a tag, such as ``@inheritDoc``, describes nothing.
 _TAG: Final = re.compile(r"[\s/*#;%!-]*[@\\:]\w")
 _DOCSTRING: Final = re.compile(r"[ \t]*[rRuU]?(?:\"{3}|'{3}|\"|')")
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedFile:
-    """A view's lines, with data on statements and tokens.
-
-    Attributes:
-        file: The file with its text and view.
-        texts: Lines with line breaks.
-        frame: Tokens of heading, fence and separators.
-        gap: Maximum tokens of a gap mark, which represents hidden lines.
-        is_whole: All lines are shown or none, such as slices that the user picked.
-        number: Maximum tokens of a line number.
-        statements: The first line of each line's statement; ``()`` if every line is its own statement.
-        ends: The last line of each line's definition, ``0`` at its end or outside; ``()`` without definitions.
-        leads: Lines that explain a definition, by the first line of its signature.
-        spans: The view's lines by lines of the file, sorted; ``None`` if they are the same lines.
-        is_shortened: Parts of long lines are left out.
-        blank: ``1`` for each blank line, as bytes, which are fast to search.
-        parts: The runs of each statement with several lines, by its first line.
-        unmapped: Lines of the view without a line of the file, shown with any other.
-    """
-
-    file: File
-    texts: Sequence[str]
-    frame: int
-    gap: int
-    is_whole: bool = False
-    number: int = 0
-    statements: Sequence[int] = ()
-    ends: Sequence[int] = ()
-    leads: Mapping[int, Run] = field(default_factory=dict)
-    spans: Sequence[Span] | None = None
-    is_shortened: bool = False
-    blank: bytes = field(init=False, repr=False)
-    parts: Mapping[int, Sequence[Run]] = field(init=False, repr=False)
-    unmapped: Sequence[Run] = field(init=False, repr=False)
-    _longest: dict[Run, str] = field(init=False, repr=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "blank", bytes(map(not_, map(str.strip, self.texts))))
-        parts: dict[int, list[Run]] = {}
-        pairs = enumerate(self.statements, start=1)
-        for line, first in [(line, first) for line, first in pairs if line != first]:
-            runs = parts.setdefault(first, [(first, first)])
-            if runs[-1][1] == line - 1:
-                runs[-1] = runs[-1][0], line
-            else:
-                runs.append((line, line))
-        object.__setattr__(self, "parts", parts)
-        unmapped: list[Run] = []
-        if self.spans is not None:
-            covered = bytearray(len(self.texts))
-            for start, end, _, _ in self.spans:
-                mark(covered, start, end)
-            unmapped = [
-                (line, line) for line in range(1, len(covered) + 1) if not covered[line - 1]
-            ]
-        object.__setattr__(self, "unmapped", unmapped)
-
-    def find(self, run: Run) -> Iterator[Run]:
-        """Yield the view's lines for a run of the file's lines."""
-        if self.spans is None:
-            yield run
-            return
-        yield from self.unmapped
-        for start, end, first, last in self.spans:
-            if last < run[0] or first > run[1]:
-                continue
-            if end - start == last - first:
-                yield start + max(run[0], first) - first, start + min(run[1], last) - first
-            else:
-                yield start, end
-
-    def whole(self, runs: Iterable[Run]) -> bytearray:
-        """Return marks for all lines of the statements that have a line in ``runs``."""
-        marks = bytearray(len(self.texts))
-        for first, last in runs:
-            begin, end = max(first, 1), min(last, len(marks))
-            for part in ((begin, end), *self.statements_of(begin, end)):
-                mark(marks, *part)
-        return marks
-
-    def statements_of(self, first: int, last: int) -> Iterator[Run]:
-        """Yield the lines of each multi-line statement that has a line from ``first`` to ``last``."""
-        if self.parts:
-            for head in set(self.statements[first - 1 : last]):
-                yield from self.parts.get(head, ())
-
-    def by_statement(self, numbers: Iterable[int]) -> list[list[int]]:
-        """Group the numbers of lines by statement; consecutive blank lines form a group."""
-        groups: dict[int, list[int]] = {}
-        first = 0  # line of the group, negated for blank lines
-        for number in numbers:
-            head = self.statements[number - 1] if self.statements else number
-            is_blank = self.blank[number - 1] and head not in self.parts
-            if not (is_blank and first < 0):
-                first = -number if is_blank else head
-            groups.setdefault(first, []).append(number)
-        return list(groups.values())
-
-    def longest_statement(self, first: int, last: int) -> str:
-        """Return the text of the longest statement from ``first`` to ``last``; results are cached."""
-        if (first, last) not in self._longest:
-            texts = []
-            for group in self.by_statement(range(first, last + 1)):
-                texts.append("".join(self.texts[number - 1] for number in group))
-            self._longest[first, last] = max(texts, key=len)
-        return self._longest[first, last]
-
-    def shown_or_blank(self, marks: bytes | bytearray) -> bytes:
-        return bytes(map(or_, marks, self.blank))
-
-    def has_text(self, first: int, last: int) -> bool:
-        return self.blank.find(0, first - 1, last) >= 0
-
-    def are_few_blanks(self, first: int, last: int) -> bool:
-        """Return whether the lines from ``first`` to ``last`` are blank and have few characters."""
-        if last - first >= _FEW_BLANKS or self.has_text(first, last):
-            return False
-        return sum(map(len, self.texts[first - 1 : last])) <= _FEW_BLANKS
-
-
-@dataclass(slots=True)
-class ShownLines:
-    """The visible lines of a file: its ``marks`` have the byte ``1`` for each."""
-
-    opened: OpenedFile
-    marks: bytearray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.marks = bytearray(len(self.opened.texts))
-
-    @property
-    def is_empty(self) -> bool:
-        return 1 not in self.marks
-
-    @property
-    def is_complete(self) -> bool:
-        if 0 in self.opened.shown_or_blank(self.marks):
-            return False
-        return 0 not in self.marks or self.runs() == [(1, len(self.marks))]
-
-    def new_runs(self, requested: Iterable[Run]) -> list[Run]:
-        if self.opened.is_whole:
-            return [(1, len(self.marks))] if self.marks and not any(self.marks) else []
-        leads = [self.opened.leads[first] for first, _ in requested if first in self.opened.leads]
-        runs = chain.from_iterable(map(self.opened.find, (*requested, *leads)))
-        new: list[Run] = []
-        for first, last in marked_runs(self.opened.whole(runs)):
-            new += marked_runs(self.marks, 0, first, last)
-        return new
-
-    def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
-        """Return ``runs``, extended over small gaps to visible lines."""
-        marks = bytearray(self.marks)
-        for first, last in runs:
-            mark(marks, first, last)
-        filled = bytearray(len(marks))
-        for first, last in runs:
-            above = marks.rfind(1, 0, first - 1) + 1
-            begin = above + 1 if self._is_small(above + 1, first - 1, marks) else first
-            below = marks.find(1, last)
-            below = len(marks) if below < 0 else below
-            end = below if self._is_small(last + 1, below, marks) else last
-            mark(filled, begin, end)
-        return marked_runs(filled)
-
-    def _is_small(self, first: int, last: int, marks: bytearray) -> bool:
-        """Return whether lines are better shown than a mark: few short ones with whole statements."""
-        if last < first:
-            return False
-        if not self.opened.has_text(first, last):
-            return self.opened.are_few_blanks(first, last)
-        if last - first >= _SMALL_GAP:
-            return False
-        for begin, end in self.opened.statements_of(first, last):
-            above, below = min(end, first - 1), max(begin - 1, last)
-            if marks.find(0, begin - 1, above) >= 0 or marks.find(0, below, end) >= 0:
-                return False
-        texts = self.opened.texts[first - 1 : last]
-        characters = sum(len(text.strip()) for text in texts)
-        most = _SMALL_LINE if first == last else _SMALL_GAP
-        return characters <= most and sum(map(len, texts)) - characters <= _FEW_BLANKS
-
-    def show(self, runs: Iterable[Run]) -> None:
-        for first, last in runs:
-            mark(self.marks, first, last)
-
-    def runs(self) -> list[Run]:
-        """Return the visible lines as runs; a gap of few blank lines does not separate runs."""
-        joined: list[Run] = []
-        following, lines = 1, len(self.marks)  # the line after the last run
-        visible = marked_runs(self.marks)
-        for first, last in [run for run in visible if self.opened.has_text(*run)] or visible:
-            is_gap = not self._is_filled(following, first - 1)
-            if is_gap or not joined:
-                joined.append((first if is_gap else following, last))
-            else:
-                joined[-1] = joined[-1][0], last
-            following = last + 1
-        if joined and self._is_filled(following, lines):
-            joined[-1] = joined[-1][0], lines
-        return [self._without_blank_ends(*run) for run in joined]
-
-    def _is_filled(self, first: int, last: int) -> bool:
-        return self.marks.find(0, first - 1, last) < 0 or self.opened.are_few_blanks(first, last)
-
-    def _without_blank_ends(self, first: int, last: int) -> Run:
-        blank = self.opened.blank
-        if self.opened.has_text(first, last):
-            first = first if first == 1 else blank.find(0, first - 1) + 1
-            last = last if last == len(blank) else blank.rfind(0, 0, last) + 1
-        return first, last
-
-
-def mark(marks: bytearray, first: int, last: int) -> None:
-    marks[first - 1 : last] = b"\1" * (last - first + 1)
 
 
 def open_file(

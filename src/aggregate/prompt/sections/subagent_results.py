@@ -21,7 +21,6 @@ from aggregate.prompt.asking.results import (
 from aggregate.prompt.document import Cut, Section, Segment, Stability
 from aggregate.prompt.sections.fitted import Count, FittedSection, largest_size, tokens_of
 
-WITHOUT_BUDGET: Final = 32_000  # tokens without a budget or a known window (rule F-11)
 READ_RESULT: Final = "read_result"  # the tool that reads omitted text
 _BLOCKS: Final = frozenset({"Answer", "Compiled Report"})
 _HEADING: Final = Segment(Section.RESULTS, "## Sub-Agent Results", Stability.SLOW)
