@@ -143,7 +143,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         "prompt.fit_prompt",
         "sending.turn",
         "code.views.masked",
-        "base.concurrency.processes",
+        "base.concurrency.child_processes",
         "base.redaction.secret_rules",
         "prompt.output.source_map",
     ):

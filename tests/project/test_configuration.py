@@ -18,7 +18,7 @@ from aggregate.project.configuration import (
     global_config_path,
     is_trusted,
     set_trust,
-    trusted_projects,
+    user_config,
     validate,
 )
 
@@ -283,10 +283,10 @@ def test_trust_is_given_once_and_taken_back(
     folder.mkdir()
     root = set_trust(folder, trusted=True)
     assert set_trust(folder, trusted=True) == root
-    assert trusted_projects() == (root,)
+    assert user_config().trust.projects == [root]
     assert is_trusted(root)
     assert set_trust(folder, trusted=False) == root
-    assert trusted_projects() == ()
+    assert user_config().trust.projects == []
     assert (
         global_config_path()
         .read_text(encoding="utf-8")
@@ -304,4 +304,4 @@ def test_changes_at_the_same_moment_lose_nothing(
         folder.mkdir()
     with ThreadPoolExecutor(len(folders)) as pool:
         roots = [*pool.map(partial(set_trust, trusted=True), folders)]
-    assert sorted(trusted_projects()) == sorted(roots)
+    assert sorted(user_config().trust.projects) == sorted(roots)

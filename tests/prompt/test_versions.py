@@ -14,7 +14,7 @@ import aggregate
 PACKAGE = Path(aggregate.__file__).parent
 VIEW_MAKERS = (
     "code.views.rendering", "project.files.file_content", "base.redaction.secrets",
-    "base.text.generated", "base.text.lines",
+    "base.text.generated_files", "base.text.lines",
 )  # fmt: skip
 HISTORY_MAKERS = (
     "ranking.message_text",
@@ -24,7 +24,7 @@ HISTORY_MAKERS = (
 )
 ANALYSIS_MAKERS = (
     "ranking.files.analyse", "ranking.files.analysis", "base.redaction.secrets",
-    "project.files.file_content", "base.text.generated", "base.text.lines",
+    "project.files.file_content", "base.text.generated_files", "base.text.lines",
 )  # fmt: skip
 TOKEN_MAKERS = ("base.tokens.counter",)
 CARRIERS = ("base.concurrency.", "base.disk.programs")

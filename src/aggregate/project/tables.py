@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, dataclass_t
 
 from aggregate.base.files import FileItem, ViewMode
 from aggregate.base.task_budget import MOST_TOKENS, Amount, parse_amount, parse_number
-from aggregate.project.paths.globs import is_glob
+from aggregate.project.paths.globs_and_ignores import is_glob
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler

@@ -35,7 +35,7 @@ _SHORT = 120  # characters of a value or a name in a message
 _CODE: Final = (
     "base.task_budget",
     "project.configuration.load",
-    "project.paths.globs",
+    "project.paths.globs_and_ignores",
     "project.tables",
     "project.toml_text",
 )
@@ -330,9 +330,6 @@ def user_config() -> Config:
     return load_config(path).config if path.is_file() else Config()
 
 
-def trusted_projects() -> tuple[str, ...]:
-    return tuple(user_config().trust.projects)
-
-
 def is_trusted(root: str) -> bool:
-    return any(real_path(os.path.expanduser(project)) == root for project in trusted_projects())  # noqa: PTH111
+    projects = user_config().trust.projects
+    return any(real_path(os.path.expanduser(project)) == root for project in projects)  # noqa: PTH111

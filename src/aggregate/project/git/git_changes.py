@@ -16,7 +16,7 @@ from aggregate.project.git.git_log import (
     Head,
     id_lines,
 )
-from aggregate.project.git.git_process import (
+from aggregate.project.git.guarded_git import (
     GitLimits,
     Output,
     bounded_git,
@@ -61,7 +61,10 @@ def changes_in(patch: bytes) -> Iterator[FileChange]:
     for block in blocks:
         head, *hunks = block.split(b"\n@@ -")
         names, *lines = head.split(b"\n")
-        path, kind = _same_path(names), ""
+        # The first line has the path twice, unless the file was renamed.
+        half = len(names) // 2
+        old, new = _path(names[:half]), _path(names[half + 1 :])
+        path, kind = new[2:] if old[2:] == new[2:] else "", ""
         for line in lines:
             if line.startswith((b"new file", b"deleted file")):
                 kind = "new" if line.startswith(b"new") else "deleted"
@@ -80,13 +83,6 @@ def changes_in(patch: bytes) -> Iterator[FileChange]:
 def _path(name: bytes) -> str:
     text = name.decode("utf-8", "surrogateescape")
     return unquoted(text[1:-1]) if text.startswith('"') and text.endswith('"') else text
-
-
-def _same_path(names: bytes) -> str:
-    """Return the path in the first line of a file's patch, ``""`` if it is ambiguous."""
-    half = len(names) // 2
-    old, new = _path(names[:half]), _path(names[half + 1 :])
-    return new[2:] if old[2:] == new[2:] else ""
 
 
 # Interrupted runs of git; each continues after the commits already printed and takes a second or two.

@@ -19,10 +19,15 @@ from aggregate.base.disk.reading import (
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 from aggregate.project.git.git_files import list_files, tracked_files
-from aggregate.project.git.git_process import StoppedError
+from aggregate.project.git.guarded_git import StoppedError
 from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
-from aggregate.project.paths.globs import is_glob, matching, split_root
-from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
+from aggregate.project.paths.globs_and_ignores import (
+    IgnoreRules,
+    TooManyRulesError,
+    is_glob,
+    matching,
+    split_root,
+)
 from aggregate.project.paths.secret_paths import is_secret
 
 _RULES_FILE = ".gitignore"
