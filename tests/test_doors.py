@@ -79,6 +79,7 @@ ONE_MODULE = (
     "prompt.output.references",
     "prompt.asking.results",
     "prompt.output.source_map",
+    "prompt.sections.subagent_results",
     "prompt.sections.turns",
     "sending.models",
 )

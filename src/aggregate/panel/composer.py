@@ -10,12 +10,11 @@ from aggregate.base.task_budget import Budget
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.project.paths import Scope
-from aggregate.prompt import Composition, File, assemble
+from aggregate.prompt import Composition, File, assemble, fit_prompt
 from aggregate.prompt.asking import ALL_FILES, Request
 from aggregate.prompt.corpus import RankedFiles, rank_files, with_scores
 from aggregate.prompt.files import Selection, render_files, select_files
 from aggregate.prompt.fit import Candidates
-from aggregate.prompt.fit_prompt import fit_prompt
 
 # All budgets rank files alike; without a budget others are selected.
 _ANY_BUDGET = Budget(0)

@@ -299,9 +299,9 @@ def build_tier3_context(
     with get_monitor().scope("build_tier3_context"):
         parts = {Section.HISTORY: discussion_segments(history)}
         if compacted := _with_references(results, cache_dir, results_threshold):
-            from aggregate.prompt.sections.section_shares import whole_results
+            from aggregate.prompt.sections.subagent_results import whole_results
 
-            parts[Section.RESULTS] = tuple(whole_results(compacted))
+            parts[Section.RESULTS] = whole_results(compacted).segments
         segments = section_segments(
             tier3_segments(map(File.from_record, file_items), list(map(str, focus_files))),
             parts,

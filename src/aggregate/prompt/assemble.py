@@ -12,8 +12,7 @@ from aggregate.base.files import FileRecord
 from aggregate.base.monitor import get_monitor
 from aggregate.base.task_budget import FileChoice, Guess, Missing
 from aggregate.project.files import FolderListing, display_path, read_image_header
-from aggregate.prompt.asking import Request, is_named, unknown_focus
-from aggregate.prompt.asking.found_secrets import FoundSecrets
+from aggregate.prompt.asking import FoundSecrets, Request, is_named, unknown_focus
 from aggregate.prompt.document import (
     Cut,
     Image,

@@ -16,13 +16,14 @@ from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import Redaction, redact
 from aggregate.base.task_budget import Budget, Guess, Level
 from aggregate.base.text import printable
+from aggregate.code.views import is_the_text
 from aggregate.project.git import find_head, read_changes
 from aggregate.project.index import Index
 from aggregate.prompt.asking import Request
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.corpus import FileCorpus, rank_files
 from aggregate.prompt.document import END, SEPARATOR, Section
-from aggregate.prompt.files import FILES_TIER3, own_output_filter
+from aggregate.prompt.files import FILES_TIER3, own_output_filter, rendered_segment
 from aggregate.prompt.fit import (
     Candidates,
     Fit,
@@ -30,9 +31,8 @@ from aggregate.prompt.fit import (
     choices_of,
     keep_sent_files,
     left_out,
-    new_fit,
     shown_files,
-    whole_fit,
+    step_order,
 )
 from aggregate.prompt.sections import described_tree, most_tokens, not_shown
 from aggregate.prompt.sections.section_shares import (
@@ -53,6 +53,7 @@ _ROUNDS = 4  # of laying out a prompt that is a little over or has room; each le
 NOTHING_ELSE = "Nothing else scores {:.2%} for the task. "
 _NEXT = 0.1  # part of the budget by which the audit estimates the next level (rule A-1)
 _OF_CHANGED = 0.5  # part of the room beside pins for changed definitions of a review (rule T-14)
+_MOST_ESTIMATED = 32  # estimated tokens of one token: the longest of o200k has 128 blanks
 _ALL_TOKENS = 1 << 62  # more than any prompt has
 _PINS_NAMED = 3  # largest pins in the error of a too small budget
 
@@ -158,6 +159,37 @@ def _redacted(hunk: str, redaction: Redaction) -> str:
     return "\n".join([head, *marked])
 
 
+def _new_fit(candidates: Candidates, kept: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
+    """Return a fit that shows only pinned lines, and lines ``kept`` from the last prompt."""
+    fit = Fit(step_order(candidates), candidates.open, candidates.count)
+    for number, runs in candidates.pinned.items():
+        fit.pin(number, runs)
+    fit.spent = 0
+    for number, lines in (kept or {}).items():
+        fit.keep(number, lines)
+    return fit
+
+
+def _whole_fit(candidates: Candidates, most: int) -> Fit | None:
+    """Return a fit with all lines of all files, ``None`` if they have more than ``most`` tokens."""
+    room = most * _MOST_ESTIMATED
+    for number, file, mode, _ in candidates.in_rank_order:  # returns early for a large project
+        if is_the_text(file.path, mode):
+            room -= candidates.estimates[number]
+        if room < 0:
+            return None
+    fit = _new_fit(candidates)
+    for number, *_ in candidates.in_rank_order:
+        fit.keep(number, (ALL_LINES,))
+        if state := fit.shown.get(number):
+            block = rendered_segment(candidates.rendered(number, state)).text
+            most -= candidates.count(block + SEPARATOR)
+        if most < 0:
+            return None
+    fit.is_exhausted = True
+    return fit
+
+
 class _Fitted(NamedTuple):
     """A prompt with visible lines of files, and other sections."""
 
@@ -190,7 +222,9 @@ class _Filling:
 
     def whole_prompt(self) -> _Fitted | None:
         """Return the prompt with all files in full (rule B-12), ``None`` if it exceeds the budget."""
-        fit = whole_fit(self.candidates, self.budget.tokens)
+        self.candidates.set_shortening(is_on=False)
+        fit = _whole_fit(self.candidates, self.budget.tokens)
+        self.candidates.set_shortening(is_on=fit is None)
         if fit is None:
             return None
         filling, sections = self, dict(self.shares.with_more(self.shares.least, _ALL_TOKENS))
@@ -205,7 +239,7 @@ class _Filling:
 
     def filled_prompt(self) -> _Fitted:
         """Return the prompt with as many lines as fit; raise ``BudgetError`` if the pins do not."""
-        pinned = self._laid_out(new_fit(self.candidates), self.shares.least)
+        pinned = self._laid_out(_new_fit(self.candidates), self.shares.least)
         if pinned.room < 0:
             raise self._too_small(pinned)
         fitted = self._within(pinned.room, {})
@@ -242,10 +276,10 @@ class _Filling:
         reserve = min(self._reserve, limit // 2)
         target = limit - reserve
         if runs:
-            pins_alone = self._laid_out(new_fit(candidates), sections)
-            target -= pins_alone.room - self._laid_out(new_fit(candidates, runs), sections).room
+            pins_alone = self._laid_out(_new_fit(candidates), sections)
+            target -= pins_alone.room - self._laid_out(_new_fit(candidates, runs), sections).room
         for _ in range(_ROUNDS):
-            fit = new_fit(candidates, runs)
+            fit = _new_fit(candidates, runs)
             initial_room = self._laid_out(fit, sections).room
             filled = self._advanced(fit, sections, target, initial_room)
             if self.request.is_structural and not runs:

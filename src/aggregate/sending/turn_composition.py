@@ -29,7 +29,7 @@ from aggregate.prompt import (
 )
 from aggregate.prompt.asking import Request
 from aggregate.prompt.document import Image, Section
-from aggregate.prompt.fit.sent_files import grown_files
+from aggregate.prompt.fit import grown_files
 from aggregate.prompt.output.numbered_output import request_log_path
 from aggregate.sending.cache.breakpoints import EarlierRequest, with_pause
 from aggregate.sending.cache.cache_diffs import gone_segment

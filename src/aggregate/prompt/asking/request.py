@@ -1,5 +1,6 @@
 """The settings of one prompt, and the files that they name."""
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.messages import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, Redaction, redact_words
 from aggregate.base.task_budget import Budget, FileOrder, Finish, SentFile, Task
+from aggregate.project.history import find_history_file
 from aggregate.project.paths import Scope
 
 if TYPE_CHECKING:
@@ -195,3 +197,14 @@ def for_reader(warnings: Sequence[str]) -> list[str]:
         if sentence:
             sentences.append(sentence)
     return sentences
+
+
+def files_of_sections(config: Path, request: Request) -> list[str]:
+    """Return the absolute paths of files with the discussion and the beads, existing or not."""
+    history = find_history_file(config, request.discussion, request.output_dir)
+    paths = [history] if history else []
+    if request.beads:
+        from aggregate.project.beads import possible_beads_files  # few projects have beads
+
+        paths += possible_beads_files(request.base_dir, environ=os.environ)
+    return [os.path.abspath(path) for path in paths]

@@ -15,9 +15,9 @@ else:
         {
             "candidates": "Candidates find_pins pinned_runs Pins",
             "entry_order": "FileShare Fittable StepOrder",
-            "file_shares": "large_folders new_fit whole_fit",
+            "file_shares": "large_folders step_order",
             "fit": "Fit OpenedFile ShownLines",
             "fitted_files": "called_definitions choices_of left_out level_of shown_choice shown_files",
-            "sent_files": "BELOW ENOUGH FRESH keep_sent_files LEAST_FRESH LIKELY",
+            "sent_files": "BELOW ENOUGH FRESH grown_files keep_sent_files LEAST_FRESH LIKELY",
         },
     )

@@ -13,14 +13,13 @@ from aggregate.prompt.asking import ALL_FILES, Request
 from aggregate.prompt.files import File, RenderedFiles, error_sentence, omission_remark
 from aggregate.prompt.fit.candidates import Candidate, Candidates
 from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.sections.tree import Called, Hidden
 
 _MOST_CALLED: Final = 100  # names to look up
 LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
 
 
-def left_out(candidates: Candidates, fit: Fit) -> Iterator[Hidden]:
-    """Yield the candidates hidden by a fit, most relevant first."""
+def left_out(candidates: Candidates, fit: Fit) -> Iterator[tuple[str, int, str]]:
+    """Yield path, estimated tokens and original of the files hidden by a fit, most relevant first."""
     visible = {number for number, state in fit.shown.items() if not state.is_empty}
     for number, file, _, _ in candidates.in_rank_order:
         if number not in visible:
@@ -29,7 +28,7 @@ def left_out(candidates: Candidates, fit: Fit) -> Iterator[Hidden]:
             yield file.path, candidates.estimates[number], original
 
 
-def called_definitions(candidates: Candidates, fit: Fit) -> list[Called]:
+def called_definitions(candidates: Candidates, fit: Fit) -> list[tuple[str, Sequence[str]]]:
     """Return the definitions that visible code of the likeliest files calls, but that are not shown."""
     corpus = candidates.corpus
     # A view has other lines than its file.

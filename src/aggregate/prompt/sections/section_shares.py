@@ -9,8 +9,7 @@ from aggregate.base.messages import shorten
 from aggregate.base.task_budget import Budget, Finish
 from aggregate.base.text import clean_issue, fence, first_line, heading_text
 from aggregate.prompt.asking import Request
-from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
-from aggregate.prompt.files import file_heading
+from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability, file_heading
 from aggregate.prompt.sections.fitted import (
     CHARACTERS,
     NO_ROOM,
@@ -27,11 +26,9 @@ from aggregate.prompt.sections.fitted import (
 from aggregate.prompt.sections.turns import fit_history, safe_discussion_segments
 
 if TYPE_CHECKING:
-    from aggregate.prompt.asking.results import Results
     from aggregate.prompt.sections.tree import Tree
 
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
-_WITHOUT_BUDGET = 32_000  # tokens of results without a budget (rule F-11)
 _LEAST_HUNK = 200  # characters of a useful hunk
 TASK = "the task"
 _LONGEST_NAME = 100  # characters of a project's name
@@ -59,17 +56,17 @@ def whole_sections(request: Request) -> Parts:
         parts[Section.INSTRUCTIONS] = instructions_section(finish.instructions)
         parts[Section.ATTACHED] = attached_section(finish.attached)
     if request.results:
-        parts[Section.RESULTS] = whole_results(request.results)
+        parts[Section.RESULTS] = _results_section(request, None, len).segments
     return parts
 
 
-def whole_results(results: "Sequence[Results]") -> Sequence[Segment]:
-    """Return the section of results in a prompt without a budget."""
+def _results_section(request: Request, limit: int | None, count: Count) -> FittedSection:
     # Few prompts have results.
-    from aggregate.base.tokens import count
-    from aggregate.prompt.sections.subagent_results import results_within
+    from aggregate.prompt.sections.subagent_results import fit_results, whole_results
 
-    return results_within(results, _WITHOUT_BUDGET, count).segments
+    if limit is None:
+        return whole_results(request.results)
+    return fit_results(request.results, limit, count, is_readable=request.reads_results)
 
 
 def frame_of(request: Request, *, commit: str, note: str = "") -> Parts:
@@ -197,9 +194,7 @@ class Shares:
             return fit_given(attached_section, finish.attached, limit, count)
         if section is Section.CHANGES:
             return _fit_changes(self.changes, limit, count)
-        from aggregate.prompt.sections.subagent_results import fit_results  # few prompts have any
-
-        return fit_results(request.results, limit, count, is_readable=request.reads_results)
+        return _results_section(request, limit, count)
 
 
 def _fit_changes(changes: RevisionChanges, limit: int, count: Count) -> FittedSection:
