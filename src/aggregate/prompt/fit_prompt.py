@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from aggregate.base.errors import BudgetError
 from aggregate.base.files import ALL_LINES, Run
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.redaction import Redaction, redact
 from aggregate.base.task_budget import Budget, Guess, Level
 from aggregate.base.text import printable
@@ -58,7 +58,7 @@ _ALL_TOKENS = 1 << 62  # more than any prompt has
 _PINS_NAMED = 3  # largest pins in the error of a too small budget
 
 
-@get_monitor().scope("compose_within_budget")
+@timed("compose_within_budget")
 def compose_within_budget(
     request: Request,
     *,
