@@ -38,9 +38,10 @@ def meant_items(branch: Branch, loop: Loop) -> Loop | None:
     items, noun = loop.source.items, loop.iteration.noun
     names = item_names(items, noun)
     step = branch.deciding_text(loop.step)
-    claims = [read_claim(step, noun, names)]
+    fields = loop.source.fields
+    claims = [read_claim(step, noun, names, fields)]
     if not claims[0].names:  # else the goal has several steps, each with items of its own
-        claims.append(read_claim(_part_of_goal(branch.goal, step), noun, names))
+        claims.append(read_claim(_part_of_goal(branch.goal, step), noun, names, fields))
     choice = _Choice(branch, loop, names, claims)
     if (_is_plain(loop) or len(items) == 1) and not choice.fault(range(len(items))):
         return loop
