@@ -18,7 +18,7 @@ from aggregate.mcp.workspace import (
 from aggregate.prompt import compose_within_budget, count_prompt
 from aggregate.prompt.asking import Request, find_named, for_reader, is_named
 from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
-from aggregate.prompt.corpus import FileCorpus, check_focus, make_sheet, rank_files
+from aggregate.prompt.corpus import FileCorpus, check_focus
 
 _HANDLE: Final = 40  # tokens of the line with a prompt's handle, usually some 25
 _NOTES: Final = 200  # tokens of warnings
@@ -69,7 +69,7 @@ def compose(call: Call, arguments: ComposeArguments) -> str:
 
 def _compose_prompt(call: Call, task: Task, budget: int) -> StoredPrompt:
     workspace = call.workspace
-    request = workspace.request(task=task, budget=max(budget, 1))
+    request = workspace.request(task, budget=max(budget, 1))
     files = workspace.read_files(request, call.progress)
     check_focus(request, files.selection)
     request = _with_picks(request, files)
@@ -110,21 +110,6 @@ def _with_picks(request: Request, corpus: FileCorpus) -> Request:
     is_strict = len(symbols) == len(task.symbols) and len(focus) in (0, len(task.focus))
     task = replace(task, focus=focus, symbols=symbols, picks=tuple(picks), is_strict=is_strict)
     return replace(request, task=task)
-
-
-_SHEET: Final = 2_500  # tokens, measured to be enough
-_PICK: Final = "[pass the relevant ones to compose: paths as focus, names as symbols]\n"
-
-
-def sheet(call: Call, task: str) -> str:
-    workspace = call.workspace
-    request = workspace.request(task=Task(task))
-    files = workspace.read_files(request, call.progress)
-    ranked = rank_files(request, index=workspace.index, files=files)
-    most = min(_SHEET, workspace.cap) - workspace.count(_PICK)
-    text = make_sheet(ranked, workspace.count, most=most).text
-    workspace.index.flush()
-    return f"{text}{_PICK}"
 
 
 def _notes(workspace: Workspace, prompt: StoredPrompt, *, repeated: Container[str] = ()) -> str:

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from aggregate.base.errors import ToolError
 from aggregate.base.files import Entry, FileItem, ViewMode
+from aggregate.base.task_budget import Task
 from aggregate.base.text import printable
-from aggregate.mcp.compose_tools import sheet
 from aggregate.mcp.workspace import (
     Call,
     FindArguments,
@@ -123,6 +123,8 @@ def _page(lines: Sequence[str], arguments: ReadArguments, workspace: Workspace) 
 
 _MOST_LINES: Final = 200  # matching lines of a text
 _CHARACTERS: Final = 4  # of a token, about
+_SHEET: Final = 2_500  # tokens of the likeliest files, measured to be enough
+_PICK: Final = "[pass the relevant ones to compose: paths as focus, names as symbols]\n"
 _MOST_NAMED: Final = 300  # files with definitions in an outline; those of more never fit
 
 
@@ -152,21 +154,25 @@ def _look(call: Call, path: str, *, tool: str) -> tuple[FileCorpus, str, dict[in
 
 
 def find(call: Call, arguments: FindArguments) -> str:
+    workspace = call.workspace
     query = arguments.query.strip()
     task = arguments.task.strip()
     if bool(query) == bool(task) or (task and arguments.path):
         raise ToolError("find: pass a query, perhaps with a path, or a task alone")
     if task:
-        return sheet(call, task)
+        most = min(_SHEET, workspace.cap) - workspace.count(_PICK)
+        sheet = workspace.sheet(Task(task), call.progress, most=most)
+        workspace.index.flush()
+        return f"{sheet}{_PICK}"
     corpus, folder, below = _look(call, arguments.path, tool="find")
     lines = look_up_name(corpus, query, below)
     if not lines:
         matches = list(_matches(corpus, query, below))
         number = len(matches)
-        most = f"the first {number:,}" if number >= _MOST_LINES else number_of(number, "line")
+        total = f"the first {number:,}" if number >= _MOST_LINES else number_of(number, "line")
         scope = f" below {folder}" if folder else ""
-        lines = [f"{most} with {shown_line(query)!r}{scope}", *matches]
-    return call.workspace.capped(lines, more="pass a longer text, or a path to search in")
+        lines = [f"{total} with {shown_line(query)!r}{scope}", *matches]
+    return workspace.capped(lines, more="pass a longer text, or a path to search in")
 
 
 def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[str]:

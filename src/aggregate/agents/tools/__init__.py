@@ -21,7 +21,7 @@ else:
         {
             "analysis": "add_analysis_tool ANALYSIS execute_data_analysis syntax_error",
             "changes": "AllowedCommands ChangeTools add_change_tools",
-            "composing": "add_composing_tools",
+            "composing": "ReadableProject add_composing_tools",
             "dates": "add_date_tools",
             "registry": "checked_arguments ToolRegistry discover_tools",
             "standard": "standard_tools",
