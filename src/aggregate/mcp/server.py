@@ -18,7 +18,7 @@ from aggregate.agents.results import LabelledOutput, merge_outputs
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import printable
 from aggregate.mcp.compose_tools import compose, explain
-from aggregate.mcp.reading import find, outline, read
+from aggregate.mcp.read_tools import find, outline, read
 from aggregate.mcp.workspace import (
     Arguments,
     Call,

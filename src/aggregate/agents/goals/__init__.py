@@ -7,7 +7,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *
-    from aggregate.agents.goals.answers import *
+    from aggregate.agents.goals.goal_answer import *
     from aggregate.agents.goals.goal_result import *
     from aggregate.agents.goals.questions import *
     from aggregate.agents.goals.spread import *
@@ -17,7 +17,7 @@ else:
         __name__,
         {
             "agent": "ChatModel NeuronAgent verdict",
-            "answers": "select_answer",
+            "goal_answer": "select_answer",
             "goal_result": "GoalResult Neuron Trace TraceKind",
             "questions": "Completion Model Question QuestionKind",
             "spread": "merge_parts",

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import answers, questions, replies
+from aggregate.agents.goals import questions, replies
 from aggregate.agents.goals.branch import NOTE, Branch, GoalContext
+from aggregate.agents.goals.goal_answer import answer_of, is_prose, line_count
 from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind, is_failure
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind, clip
 from aggregate.agents.goals.steps import run_branch, run_neuron
@@ -154,12 +155,12 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
 def _answered(branch: Branch, neurons: tuple[Neuron, ...]) -> tuple[tuple[Neuron, ...], Answer]:
     """Choose the goal's answer, with one attempt to complete it."""
     goal = branch.goal
-    answer = answers.answer_of(goal, neurons)
+    answer = answer_of(goal, neurons)
     if branch.depth > 0:
         return neurons, answer
     missing, corrective = _check_answer(branch, neurons, answer)
     neurons = (*neurons, *corrective)
-    answer = answers.answer_of(goal, neurons, missing)
+    answer = answer_of(goal, neurons, missing)
     is_corrected = answer.source.index in [neuron.index for neuron in corrective]
     if missing and is_corrected and answer.source.kind is not AnswerKind.VALUE:
         missing = verdict(goal, answer) or ""
@@ -230,7 +231,7 @@ def verdict(goal: str, answer: Answer) -> str | None:
     is_text = answer.source.kind in (AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
     if target is None or not is_text:
         return None
-    lines = answers.line_count(answer.summary)
+    lines = line_count(answer.summary)
     if lines > target:
         return f"The goal asks for {target}, the answer has {lines} lines."
     return "" if lines == target else None
@@ -253,7 +254,7 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
     done: list[str] = []
     for neuron in neurons:
         is_undone = f"{neuron.depth}.{neuron.index}" in budget.undone
-        if not (is_undone or is_failure(neuron.result) or answers.is_prose(neuron.result)):
+        if not (is_undone or is_failure(neuron.result) or is_prose(neuron.result)):
             done.append(clip(neuron.description, NOTE))
     steps = "no step done"
     if neurons:

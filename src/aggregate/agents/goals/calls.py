@@ -15,7 +15,7 @@ from aggregate.agents.goals.lists import ItemList, find_list, item_identity
 from aggregate.agents.goals.questions import QuestionKind, clip, fenced_data, known_results
 from aggregate.agents.goals.words import is_vague, significant_words, words
 from aggregate.agents.tools import ANALYSIS, Tool, ToolRegistry
-from aggregate.agents.tools.analysis import syntax_error
+from aggregate.agents.tools.data_analysis import syntax_error
 from aggregate.base.text import fence
 from aggregate.base.values import Value
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aggregate.agents.goals import lists, questions, replies
-from aggregate.agents.goals.answers import SHOWN_ITEMS, envelope_content
 from aggregate.agents.goals.branch import Branch, StepFailed
 from aggregate.agents.goals.calls import item_fills, sure_arguments
+from aggregate.agents.goals.goal_answer import SHOWN_ITEMS, envelope_content
 from aggregate.agents.goals.goal_result import DENDRITES, failure_message, is_failure
 from aggregate.agents.goals.lists import ItemList
 from aggregate.agents.goals.questions import QuestionKind

@@ -7,9 +7,10 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from aggregate.agents.goals import answers, calls, questions, replies, spread
+from aggregate.agents.goals import calls, questions, replies, spread
 from aggregate.agents.goals.branch import Branch, ItemsUnclear, StepFailed, StepOutcome
 from aggregate.agents.goals.chosen_items import meant_items
+from aggregate.agents.goals.goal_answer import answer_of
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
     TOO_DEEP,
@@ -217,7 +218,7 @@ def _subtask_result(branch: Branch) -> Value:
     if len(neurons) == 1:
         result = neurons[0].result
     elif neurons:
-        answer = answers.answer_of(branch.goal, neurons)
+        answer = answer_of(branch.goal, neurons)
         result = {"success": False, "error": answer.summary}
         if answer.success:
             result = {"success": True, "goal": branch.goal, "final": final_dict(answer)}

@@ -1,14 +1,15 @@
-"""A session's variables: the merged results of runs by name (O-44, O-45, O-50, O-53)."""
+"""Records of runs, and a session's variables: merged results by name (O-44, O-45, O-50, O-53)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
 from math import inf
 from threading import Lock, get_ident
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from aggregate.agents.results import Group, LabelledOutput, MergeOrder, merge_group
-from aggregate.agents.subagents.runs import RunRecord, RunStatus
 from aggregate.base.errors import AggregateError
 from aggregate.base.values import Value, isolated_copy
 from aggregate.prompt.asking.results import AggregatedResult
@@ -17,6 +18,35 @@ _T = TypeVar("_T")
 MERGE_SECONDS: Final = 60.0  # of waiting for another thread's custom function
 SHARE: Final = 0.8  # of the time of ``wait``: a function that waits for itself ends within it
 LEAST_SECONDS: Final = 0.1  # if nothing is left of a timeout
+
+
+class RunStatus(StrEnum):
+    """The state of one sub-agent's run."""
+
+    PENDING = "pending"
+    SUCCESS = "success"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One sub-agent's run, with its output or error."""
+
+    run_id: str  # unique within its session
+    session_key: str  # the parent session
+    variable_name: str | None = None  # its group, if any
+    label: str | None = None
+    status: RunStatus = RunStatus.PENDING
+    output: Any = None  # ``None`` unless it succeeded
+    error: str | None = None  # ``None`` unless it failed
+    completed_at: datetime | None = None
+    sequence: int = 0  # its position among the session's ended runs, from 1; 0 while it is pending
+
+    @property
+    def name(self) -> str:
+        return self.label or self.run_id
 
 
 class ByVariable(Mapping[str, _T]):

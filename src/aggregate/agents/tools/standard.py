@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.tools.analysis import add_analysis_tool
+from aggregate.agents.tools.data_analysis import add_analysis_tool
 from aggregate.agents.tools.dates import add_date_tools
 from aggregate.agents.tools.project_files import ProjectFiles, text_of
 from aggregate.agents.tools.registry import ToolRegistry

@@ -19,7 +19,7 @@ from stat import S_ISLNK, S_ISREG
 from typing import Final, NamedTuple
 
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.trees import BASE, Depot, Pack, Packs, depot
+from aggregate.agents.tracks.work_trees import BASE, Depot, Pack, Packs, depot
 from aggregate.base.errors import StateError
 from aggregate.project.files import FolderListing, is_history
 from aggregate.project.git import IDENTITY, OWN_LIMITS, git, without_filters

@@ -13,16 +13,16 @@ from aggregate.agents.tracks.assignment import (
     WorkerReply,
     ticket_of,
 )
-from aggregate.agents.tracks.durable.database import database_exists, locate_database
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.runs import CANCELLED, RUNNING, Run, Runs
+from aggregate.agents.tracks.durable.run_database import database_exists, locate_database
+from aggregate.agents.tracks.durable.run_records import CANCELLED, RUNNING, Run, Runs
 from aggregate.agents.tracks.ledger import EventFile, EventLine, cancel_line, step_lines
 from aggregate.agents.tracks.merged_changes import APPLIED, BASE, MERGED, branches_of, locate_top
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import ReportLine, RunFiles, account
 from aggregate.agents.tracks.tickets import dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
-from aggregate.agents.tracks.trees import Change, Depot, depot
+from aggregate.agents.tracks.work_trees import Change, Depot, depot
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import replace_text

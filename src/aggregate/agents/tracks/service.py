@@ -7,21 +7,21 @@ from threading import Event
 
 from aggregate.agents.tracks.attempt import LEASE_SECONDS, AnyWorker
 from aggregate.agents.tracks.durable.backend import conducting
-from aggregate.agents.tracks.durable.database import database_url, locate_database
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.runs import CANCELLED, FINISHED, RUNNING, Run, Runs
+from aggregate.agents.tracks.durable.run_database import database_url, locate_database
+from aggregate.agents.tracks.durable.run_records import CANCELLED, FINISHED, RUNNING, Run, Runs
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
 from aggregate.agents.tracks.merged_changes import Line, locate_top
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import RunFiles, TrackResult, last_number
 from aggregate.agents.tracks.run_control import PastRun
-from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import without_items
 from aggregate.agents.tracks.track import Track, open_track
 from aggregate.agents.tracks.track_run import USUAL, RunOptions, TrackRun
-from aggregate.agents.tracks.trees import depot
+from aggregate.agents.tracks.work_trees import depot
 from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.agents.tracks.worker_terms import check_prices
 from aggregate.base.errors import TrackError
 from aggregate.base.json_forms import first_of
 from aggregate.project.configuration import Project

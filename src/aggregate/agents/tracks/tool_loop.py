@@ -17,8 +17,7 @@ from aggregate.agents.tools import EDITS, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.attempt import CORRECT_IT, Action, Steps
-from aggregate.agents.tracks.trees import Changes
-from aggregate.agents.tracks.turns import (
+from aggregate.agents.tracks.tool_calls import (
     CallWatch,
     announces_call,
     call_instructions,
@@ -28,6 +27,7 @@ from aggregate.agents.tracks.turns import (
     take_turn,
     written_out,
 )
+from aggregate.agents.tracks.work_trees import Changes
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ToolError, WorkerError
 from aggregate.prompt import READ_RESULT

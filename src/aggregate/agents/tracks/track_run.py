@@ -15,10 +15,10 @@ from aggregate.agents.tracks.merged_changes import Line
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import TrackResult
 from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, evaluate, items_of, parent_of
 from aggregate.agents.tracks.track import Checkbox
 from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.agents.tracks.worker_terms import WorkerTerms
 from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeError
 
 STARTS = 4  # of tickets between two looks at the queue, which cost about as much as one

@@ -22,7 +22,9 @@ from aggregate.agents.tracks.shared_files import (
     Layout,
     SharedFiles,
 )
-from aggregate.agents.tracks.terms import (
+from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without_items
+from aggregate.agents.tracks.track import Track
+from aggregate.agents.tracks.worker_terms import (
     OWN,
     Recipient,
     WorkerTerms,
@@ -32,8 +34,6 @@ from aggregate.agents.tracks.terms import (
     recipient_of,
     select_client,
 )
-from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without_items
-from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem

@@ -12,7 +12,7 @@ from secrets import token_hex
 
 import sqlalchemy as sa
 
-from aggregate.agents.tracks.durable.database import (
+from aggregate.agents.tracks.durable.run_database import (
     METADATA,
     SQLITE,
     Engine,
@@ -39,9 +39,9 @@ def open_engine(url: str) -> Engine:
             url, pool_size=_POOL_SIZE, max_overflow=_MAX_OVERFLOW, pool_pre_ping=not is_file
         )
         if is_file:
-            from aggregate.agents.tracks.durable.sqlite import prepare
+            from aggregate.agents.tracks.durable.sqlite_locks import prepare
         else:
-            from aggregate.agents.tracks.durable.postgres import prepare
+            from aggregate.agents.tracks.durable.postgres_leases import prepare
         lock = prepare(engine)
         with engine.begin() as connection:
             connection.execute(lock)  # otherwise several new processes would create the tables
@@ -75,10 +75,10 @@ def is_conducted(engine: Engine, run_id: str) -> bool:
 
 def _heartbeat(engine: Engine, executor_id: str, lease: float) -> Heartbeat:
     if engine.dialect.name == "sqlite":
-        from aggregate.agents.tracks.durable.sqlite import LockFile
+        from aggregate.agents.tracks.durable.sqlite_locks import LockFile
 
         return LockFile(engine, executor_id, lease)
-    from aggregate.agents.tracks.durable.postgres import Lease
+    from aggregate.agents.tracks.durable.postgres_leases import Lease
 
     return Lease(engine, executor_id, lease)
 

@@ -32,7 +32,7 @@ from aggregate.agents.tracks.assignment import (
     ticket_of,
 )
 from aggregate.agents.tracks.durable.backend import open_engine
-from aggregate.agents.tracks.durable.database import (
+from aggregate.agents.tracks.durable.run_database import (
     JSON,
     QUEUE,
     Engine,
@@ -44,7 +44,7 @@ from aggregate.agents.tracks.durable.database import (
     retry_while_away,
     workflow_table,
 )
-from aggregate.agents.tracks.durable.runs import SegmentTable
+from aggregate.agents.tracks.durable.run_records import SegmentTable
 from aggregate.prompt.document import Prompt
 
 APPLICATION = "aggregate-conductor"

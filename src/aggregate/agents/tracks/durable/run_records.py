@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from aggregate.agents.tracks.assignment import Ending, TicketStatus, ticket_of
 from aggregate.agents.tracks.durable.backend import is_conducted
-from aggregate.agents.tracks.durable.database import (
+from aggregate.agents.tracks.durable.run_database import (
     ENDINGS,
     PACKS,
     REFS,
@@ -24,7 +24,7 @@ from aggregate.agents.tracks.durable.database import (
     refuse_row,
 )
 from aggregate.agents.tracks.tickets import Tickets, check_tickets
-from aggregate.agents.tracks.trees import Pack
+from aggregate.agents.tracks.work_trees import Pack
 from aggregate.base.errors import StateError
 from aggregate.project.configuration import Project
 from aggregate.prompt.document import Section, Segment, Stability

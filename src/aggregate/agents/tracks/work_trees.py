@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, Protocol
 
 from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
 from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
-from aggregate.agents.tracks.terms import WorkerTerms
+from aggregate.agents.tracks.worker_terms import WorkerTerms
 from aggregate.base.errors import SandboxError, StateError, ToolError, WorkerError
 from aggregate.project.git import own_git
 
