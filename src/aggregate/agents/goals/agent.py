@@ -134,22 +134,21 @@ class NeuronAgent:
         """Return the saved values relevant for the goal, by key; none if reading fails (P15)."""
         try:
             store = state_store(self.state_dir)
-            loaded = {key: store.load(key) for key in _relevant_keys(branch, store.keys())}
+            keys = store.keys()
+            if not keys:
+                return {}
+            listed = fence(", ".join(clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
+            if len(keys) > MOST_KEYS:
+                branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
+            reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
+            relevant = (replies.json_value(reply, dict) or {}).get("relevant_keys")
+            if not isinstance(relevant, list):
+                return {}
+            loaded = {key: store.load(key) for key in keys if key in relevant}
         except (AggregateError, LimitReached) as error:
             branch.warn(f"No saved value was used: {error}")
             return {}
         return {key: value for key, (exists, value) in loaded.items() if exists}
-
-
-def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
-    if not keys:
-        return []
-    listed = fence(", ".join(clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
-    if len(keys) > MOST_KEYS:
-        branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
-    reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
-    relevant = (replies.json_value(reply, dict) or {}).get("relevant_keys")
-    return [key for key in keys if key in relevant] if isinstance(relevant, list) else []
 
 
 def _answered(branch: Branch, neurons: tuple[Neuron, ...]) -> tuple[tuple[Neuron, ...], Answer]:

@@ -1,6 +1,6 @@
 """The state of a goal, and branches for its sub-tasks: questions and calls within its limits."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -154,9 +154,6 @@ class Branch:
 
     def warn(self, sentence: str) -> None:
         self.node.warnings.append(sentence)
-
-    def at(self, node: Trace) -> "Branch":
-        return replace(self, node=node)
 
     def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
         """Return the branch of a sub-task, which has its own context (D-4, D-33)."""

@@ -122,12 +122,12 @@ def arguments_for(
     if tool.name == ANALYSIS:
         code = _code(branch, step, feedback)
         return {"python_code": code} if code else {}
-    has_all = certain.keys() >= {parameter.name for parameter in tool.parameters}
-    item_suffices = branch.item is not None and bool(certain) and _gives_required(tool, certain)
+    has_all = certain.keys() >= set(_names(tool))
+    required = [parameter.name for parameter in tool.required]
+    item_suffices = branch.item is not None and bool(certain) and certain.keys() >= {*required}
     if has_all or (item_suffices and not feedback.text):
         return certain
     answer = _asked_arguments(branch, step, tool, feedback)
-    required = [parameter.name for parameter in tool.required]
     # An item without arguments must not get those of another one.
     is_served = branch.item is None or any(name in certain for name in required)
     sources = list(branch.context.values()) if is_served else [branch.item]
@@ -213,7 +213,7 @@ def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
 def item_fills(tool: Tool, item: Value, noun: str) -> bool:
     """Return whether an item has all required arguments of a tool."""
     arguments = item_arguments(tool, item, noun)
-    return bool(arguments) and _gives_required(tool, arguments)
+    return bool(arguments) and all(one.name in arguments for one in tool.required)
 
 
 def _names(tool: Tool) -> list[str]:
@@ -222,10 +222,6 @@ def _names(tool: Tool) -> list[str]:
 
 def _declared(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: arguments[name] for name in _names(tool) if arguments.get(name) is not None}
-
-
-def _gives_required(tool: Tool, arguments: Mapping[str, Any]) -> bool:
-    return all(parameter.name in arguments for parameter in tool.required)
 
 
 def _is_id(name: str) -> bool:
@@ -265,7 +261,9 @@ def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
         return code
     shown = clip(code, questions.FOR_ANSWER)
     reply = branch.ask(QuestionKind.VALIDATE_CODE, error=error, code=shown)
-    return code if replies.says_valid(reply) else replies.parse_code(reply) or code
+    if re.fullmatch(r"\W*VALID\W*", reply or "", re.IGNORECASE):
+        return code
+    return replies.parse_code(reply) or code
 
 
 def reflect(

@@ -106,7 +106,3 @@ def parse_code(text: str | None) -> str:
         return code
     fenced = [match.group(2) for match in _FENCE.finditer(text)]
     return "\n".join(fenced).strip("\n") if fenced else text.strip("\n")
-
-
-def says_valid(text: str | None) -> bool:
-    return re.fullmatch(r"\W*VALID\W*", text or "", re.IGNORECASE) is not None

@@ -107,10 +107,8 @@ class Loop:
     source: ItemList
 
 
-def find_loop(branch: Branch, step: str, iteration: Iteration | None) -> Loop | None:
+def find_loop(branch: Branch, step: str, iteration: Iteration) -> Loop | None:
     """Find the list that a step loops over, unless an outer loop uses it (D-20, D-34)."""
-    if iteration is None:
-        return None
     source = lists.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 

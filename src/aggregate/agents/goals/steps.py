@@ -94,7 +94,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
         try:
-            in_step = branch.at(node)
+            in_step = replace(branch, node=node)
             outcome = _do_step(in_step, step, calls.choose_tool(in_step, step))
         except (LimitReached, StepFailed) as reason:
             if isinstance(reason, LimitReached):
@@ -129,7 +129,7 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
         fields = {"decided": tool is not None, "tool": tool}
         below = [branch.below(number, part, **fields) for number, part in enumerate(parts, 1)]
         return _spawned(below, spread.parts_result(parts, _results(branch, below)))
-    loop = spread.find_loop(branch, step, iteration)
+    loop = spread.find_loop(branch, step, iteration) if iteration else None
     if loop and spread.needs_each(branch, loop, tool):
         if not loop.source.items:
             return _over_items(branch, loop, [])

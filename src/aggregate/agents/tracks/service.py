@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from threading import Event
 
 from aggregate.agents.tracks.attempt import LEASE_SECONDS, AnyWorker
@@ -62,7 +61,7 @@ def conduct(
     with ExitStack() as stack:
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
         runs = Runs.of(engine, project, track.track_id)
-        run = _Beginning(runs, track, contexts, options, tell).run()
+        run = _begin(runs, track, contexts, options, tell)
         changed = stack.enter_context(_work(run, worker, options, tell))
         outcomes = RunOutcomes(run.tickets, DbosQueue(engine), run, changed)
         line = stack.enter_context(_line(run, track, contexts, tell))
@@ -112,56 +111,52 @@ def _line(
         yield Line.begin(top, track.track_id, repository, is_own=is_own, tell=tell)
 
 
-@dataclass(frozen=True, slots=True)
-class _Beginning:
-    """Begins or continues the run of a track."""
+def _begin(
+    runs: Runs,
+    track: Track,
+    contexts: WorkerContexts,
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> Run:
+    """Return the track's run to continue, or a new run."""
+    tickets = track.tickets()
+    # Read before the database: if another process begins a run meanwhile, both take the same
+    # number, and thus its run.
+    last_in_files = last_number(contexts.output_dir, track.track_id)
+    run = runs.latest()
+    asks_for_latest = options.resume or bool(options.retry)
+    if run is not None and (asks_for_latest or run.state == RUNNING):
+        check_prices(run.tickets, contexts.asks, max_cost=options.max_cost)
+        run = _continued(run, options, tell)
+        if run.tickets != tickets:
+            tell(
+                "its tickets have changed since it began: it continues with the old ones; "
+                "aggregate conduct cancel ends it"
+            )
+        return run
+    if asks_for_latest:
+        raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
+    for ticket in tickets.tickets:
+        contexts.check(without_items(ticket))
+    check_prices(tickets, contexts.asks, max_cost=options.max_cost)
+    return runs.begin(tickets, max(last_in_files, run.number if run else 0) + 1)
 
-    runs: Runs
-    track: Track
-    contexts: WorkerContexts
-    options: RunOptions
-    tell: Callable[[str], None]
 
-    def run(self) -> Run:
-        """Return the track's run to continue, or a new run."""
-        track, contexts, options = self.track, self.contexts, self.options
-        tickets = track.tickets()
-        # Read before the database: if another process begins a run meanwhile, both take the same
-        # number, and thus its run.
-        last_in_files = last_number(contexts.output_dir, track.track_id)
-        run = self.runs.latest()
-        asks_for_latest = options.resume or bool(options.retry)
-        if run is not None and (asks_for_latest or run.state == RUNNING):
-            check_prices(run.tickets, contexts.asks, max_cost=options.max_cost)
-            run = self._continued(run)
-            if run.tickets != tickets:
-                self.tell(
-                    "its tickets have changed since it began: it continues with the old ones; "
-                    "aggregate conduct cancel ends it"
-                )
-            return run
-        if asks_for_latest:
-            raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
-        for ticket in tickets.tickets:
-            contexts.check(without_items(ticket))
-        check_prices(tickets, contexts.asks, max_cost=options.max_cost)
-        return self.runs.begin(tickets, max(last_in_files, run.number if run else 0) + 1)
-
-    def _continued(self, run: Run) -> Run:
-        options, is_running = self.options, run.state == RUNNING
-        again: list[str] = []
-        if (options.resume or options.retry) and not run.is_conducted:
-            past = PastRun(run)
-            again = past.named(options.retry) if options.retry else past.failed()
-            if not is_running and not again and past.is_over():
-                raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
-            run.retry(past.keys_of(again))
-        elif options.retry:
-            raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
-        self.tell(f"continuing {run.run_id}")
-        if again:
-            self.tell(f"once more: {', '.join(first_of(again, MOST_NAMED, 80))}")
-        return run if is_running else run.reopen()
+def _continued(run: Run, options: RunOptions, tell: Callable[[str], None]) -> Run:
+    is_running = run.state == RUNNING
+    again: list[str] = []
+    if (options.resume or options.retry) and not run.is_conducted:
+        past = PastRun(run)
+        again = past.named(options.retry) if options.retry else past.failed()
+        if not is_running and not again and past.is_over():
+            raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
+        run.retry(past.outcomes.keys(again))
+    elif options.retry:
+        raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
+    tell(f"continuing {run.run_id}")
+    if again:
+        tell(f"once more: {', '.join(first_of(again, MOST_NAMED, 80))}")
+    return run if is_running else run.reopen()
 
 
 @contextmanager

@@ -203,7 +203,7 @@ class TrackRun:
             self._contexts.check(ticket)
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._outcomes.merge(waits_for, on_error=self._outcomes.run.on_error)
-        key = self._outcomes.keys.of(ticket.id)
+        key = self._outcomes.key(ticket.id)
         context = self._contexts.context(ticket, results, key, asks=True)
         details: dict[str, Any] = {"urgent": bool(waits_for)}
         if self._line is not None and ticket.tools:
@@ -242,7 +242,7 @@ class TrackRun:
         self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in in_queue])
         outcomes = list(self._outcomes.of(in_queue))
         if self._goes_alone:
-            answers = (self._outcomes.queue.steps(self._outcomes.keys.of(one)) for one in in_queue)
+            answers = (self._outcomes.queue.steps(self._outcomes.key(one)) for one in in_queue)
             self._goes_alone = not (outcomes or any(answers))
         if approvals := self._with_status(TicketStatus.WAITING):
             self._outcomes.look()
@@ -271,8 +271,7 @@ class TrackRun:
 
     def _known(self, ids: Collection[str]) -> set[str]:
         """Return the enqueued ones of some tickets."""
-        keys = [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
-        return set(map(ticket_of, self._outcomes.queue.known(keys)))
+        return set(map(ticket_of, self._outcomes.queue.known(self._outcomes.keys(ids))))
 
     def _settle(self, ticket: Ticket, status: TicketStatus, reason: str) -> None:
         """Record the end of a ticket without a worker."""
@@ -298,7 +297,7 @@ class TrackRun:
 
     def _close(self, *, cancelled: bool) -> TrackResult:
         in_queue = self._with_status(TicketStatus.STARTED)
-        self._outcomes.queue.cancel([self._outcomes.keys.of(ticket_id) for ticket_id in in_queue])
+        self._outcomes.queue.cancel(self._outcomes.keys(in_queue))
         if cancelled:
             for ticket_id in in_queue:
                 self._ledger.cancel(self._schedule.tickets[ticket_id])

@@ -327,7 +327,8 @@ class WorkerContexts:
         focus_files, chosen = plan.ticket.focus_files, self._chosen.get(plan.ticket.id)
         if chosen is None:
             return self._files.layout(focus_files, plan.strategy)
-        return chosen.layout(self._files.in_full(focus_files, TIER3))
+        in_full = self._files.in_full(focus_files, TIER3)
+        return chosen.beginning.layout(in_full, chosen.composition.prompt.segments)
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
         """Return whether files must be chosen: the budget is named, or all files together exceed it."""

@@ -179,7 +179,10 @@ class SegmentTable:
         self._read: dict[str, Segment] = {}
 
     def write(self, run_id: str, segments: Sequence[Segment]) -> list[str]:
-        digests = list(map(_digest_of, segments))
+        digests = [
+            _remembered_digest(one) if one.section is Section.FILES else _digest_of(one)
+            for one in segments
+        ]
         by_digest = dict(zip(digests, segments, strict=True))
         new = [digest for digest in by_digest if (run_id, digest) not in self._written]
         # Another process may have written them.
@@ -220,13 +223,10 @@ class SegmentTable:
 
 
 def _digest_of(segment: Segment) -> str:
-    is_shared = segment.section is Section.FILES
-    return _remembered_digest(segment) if is_shared else _digest(_to_json(segment))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _remembered_digest(segment: Segment) -> str:
     return _digest(_to_json(segment))
+
+
+_remembered_digest = lru_cache(maxsize=_REMEMBERED)(_digest_of)
 
 
 def _to_json(segment: Segment) -> str:
