@@ -6,10 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import questions, replies
-from aggregate.agents.goals.branch import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_answer import answer_of, is_prose, line_count
-from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind, is_failure
+from aggregate.agents.goals import questions
+from aggregate.agents.goals.calls import NOTE, Branch, GoalContext
+from aggregate.agents.goals.goal_result import (
+    GoalResult,
+    Neuron,
+    Trace,
+    TraceKind,
+    answer_of,
+    is_failure,
+    is_prose,
+    line_count,
+)
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind, clip
 from aggregate.agents.goals.steps import run_branch, run_neuron
 from aggregate.agents.goals.words import extract_quantity
@@ -141,7 +149,7 @@ class NeuronAgent:
             if len(keys) > MOST_KEYS:
                 branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
             reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
-            relevant = (replies.json_value(reply, dict) or {}).get("relevant_keys")
+            relevant = (questions.json_value(reply, dict) or {}).get("relevant_keys")
             if not isinstance(relevant, list):
                 return {}
             loaded = {key: store.load(key) for key in keys if key in relevant}
@@ -189,7 +197,7 @@ def _check_answer(
             branch.run.budget.stop(reached.limit)
         branch.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
         return missing, []
-    step = replies.first_line(reply)
+    step = questions.first_line(reply)
     if not step:
         return missing, []
     context = {**branch.context, "answer_so_far": answer.summary}
@@ -212,7 +220,7 @@ def _missing(branch: Branch, answer: Answer) -> str:
         return by_rule
     summary = questions.fenced_data(answer.summary, questions.ALL_RESULTS)
     reply = branch.ask(QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
-    if replies.yes_or_no(reply) is not False:
+    if questions.yes_or_no(reply) is not False:
         return ""
     try:
         reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)

@@ -4,9 +4,12 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.subagents.session import *
-    from aggregate.agents.subagents.variables import RunRecord, RunStatus
+    from aggregate.agents.subagents.spawned_runs import RunRecord, RunStatus
 else:
     __getattr__ = door(
         __name__,
-        {"session": "RunHandle SubagentSession sessions_spawn", "variables": "RunRecord RunStatus"},
+        {
+            "session": "RunHandle SubagentSession sessions_spawn",
+            "spawned_runs": "RunRecord RunStatus",
+        },
     )

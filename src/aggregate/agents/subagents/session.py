@@ -16,13 +16,15 @@ from time import monotonic
 from typing import Any, Final, Self, overload
 
 from aggregate.agents.results import CustomFunction, FailurePolicy, Group, MergeOrder, known_member
-from aggregate.agents.subagents.spawn_request import MOST_SECONDS, SpawnRequest, read_timeout
-from aggregate.agents.subagents.variables import (
+from aggregate.agents.subagents.spawned_runs import (
+    MOST_SECONDS,
     CustomMerge,
     RunRecord,
     RunStatus,
+    SpawnRequest,
     SubagentResults,
     merged_runs,
+    read_timeout,
 )
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.json_forms import failure_text

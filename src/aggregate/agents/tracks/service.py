@@ -5,10 +5,16 @@ from contextlib import ExitStack, contextmanager
 from threading import Event
 
 from aggregate.agents.tracks.attempt import LEASE_SECONDS, AnyWorker
-from aggregate.agents.tracks.durable.backend import conducting
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.run_database import database_url, locate_database
-from aggregate.agents.tracks.durable.run_records import CANCELLED, FINISHED, RUNNING, Run, Runs
+from aggregate.agents.tracks.durable.run_records import (
+    CANCELLED,
+    FINISHED,
+    RUNNING,
+    Run,
+    Runs,
+    conducting,
+)
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
 from aggregate.agents.tracks.merged_changes import Line, locate_top

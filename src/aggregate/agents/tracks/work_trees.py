@@ -20,6 +20,7 @@ from aggregate.base.errors import SandboxError, StateError, ToolError, WorkerErr
 from aggregate.project.git import own_git
 
 BASE: Final = "base"  # the name of a run's first commit
+MOST_BYTES: Final = 200_000_000  # of a pack, which the database holds in memory
 CHECK_SECONDS: Final = 600.0  # of one run of a ticket's check
 _NAMED: Final = 40  # files that others have changed
 _CHANGED: Final = "Other tickets have changed these files since the context above was made, so read them anew: {}."
@@ -154,14 +155,23 @@ class Depot:
 
     def _unpack(self, pack: Pack) -> None:
         if not pack.parents:
-            with (self.folder / "git" / "shallow").open("ab") as shallow:
-                shallow.write(f"{pack.commit}\n".encode())
+            self.cut_history(pack.commit)
         self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
+
+    def cut_history(self, commit: str) -> None:
+        """Read a commit as one without parents."""
+        with (self.folder / "git" / "shallow").open("ab") as shallow:
+            shallow.write(f"{commit}\n".encode())
 
     def pack(self, commit: str, parents: Sequence[str]) -> Pack:
         lines = [commit, *(f"^{parent}" for parent in parents)]
         wanted = "".join(f"{line}\n" for line in lines)
         data = self.git("pack-objects", "-q", "--revs", "--thin", "--stdout", stdin=wanted.encode())
+        if len(data) > MOST_BYTES:
+            raise StateError(
+                f"the files of {commit[:12]} have {len(data):,} bytes, and work trees are limited to "
+                f"{MOST_BYTES:,}: move tickets that change files to a smaller project"
+            )
         return Pack(commit, tuple(parents), data)
 
     def store(self, commit: str, *parents: str) -> None:
