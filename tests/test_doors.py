@@ -69,7 +69,6 @@ ONE_MODULE = (
     "base.values",
     "project.presets",
     "project.witnessed",
-    "project.table",
     "project.tables",
     "project.toml_text",
     "project.watching",

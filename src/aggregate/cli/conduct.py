@@ -263,6 +263,6 @@ def _offer_changes(project: "Project", track_id: str, database: str, *, applies:
 
 
 def _say_ticket(ticket: str, state: str, detail: str) -> None:
-    from aggregate.prompt.sections import one_line
+    from aggregate.prompt.sections.subagent_results import one_line
 
     say(f"{state:<8} {ticket}{f': {one_line(detail)}' if detail else ''}")

@@ -18,7 +18,7 @@ from aggregate.cli.options import flag, take
 from aggregate.cli.output import say, warn, write_result, write_rows
 from aggregate.project.configuration import Project
 from aggregate.prompt.asking import open_project, redaction_for
-from aggregate.prompt.sections import one_line
+from aggregate.prompt.sections.subagent_results import one_line
 
 
 @click.command()

@@ -20,8 +20,9 @@ from aggregate.cli.recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
-from aggregate.prompt import AskedViews, missing_grammars, request_for
+from aggregate.prompt import AskedViews, request_for
 from aggregate.prompt.asking import for_reader
+from aggregate.prompt.files.file_reading import missing_grammars
 from aggregate.prompt.files.file_sizes import FileSizes, measure_files
 
 

@@ -66,7 +66,7 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
 
     Claude Desktop and Windsurf have one configuration for all projects; the others read one in the project's folder.
     """
-    from aggregate.prompt.sections import unified_diff  # seldom needed
+    from aggregate.sending.cache import unified_diff  # seldom needed
 
     root = config.parent.absolute()
     host = HOSTS[name]

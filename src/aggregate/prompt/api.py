@@ -16,15 +16,8 @@ from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
 from aggregate.project.paths import Scope
 from aggregate.project.tables import BEADS_MODE
-from aggregate.prompt.asking import (
-    AskedBudget,
-    AskedTask,
-    AskedViews,
-    Request,
-    Strategy,
-    open_project,
-    request_for,
-)
+from aggregate.prompt.asking import Request, Strategy, open_project
+from aggregate.prompt.asking.resolve import AskedBudget, AskedTask, AskedViews, request_for
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
@@ -32,7 +25,6 @@ from aggregate.prompt.assemble import (
     find_screenshots,
     given_parts,
     section_segments,
-    with_references,
 )
 from aggregate.prompt.document import Prompt, Screenshot
 from aggregate.prompt.files import (
@@ -165,7 +157,7 @@ def run(
         budget=budget,
         redact=redact,
     )
-    results = with_references(results, project.folder / CACHE_DIR, results_threshold)
+    results = _with_references(results, project.folder / CACHE_DIR, results_threshold)
     request = replace(request, results=results)
     composition = compose_prompt(request)
     pieces = composition.prompt.pieces()
@@ -309,7 +301,8 @@ def build_tier3_context(
         segments = section_segments(
             tier3_segments(map(File.from_record, file_items), list(map(str, focus_files))),
             given_parts(
-                discussion_segments(history), with_references(results, cache_dir, results_threshold)
+                discussion_segments(history),
+                _with_references(results, cache_dir, results_threshold),
             ),
             images=_images(screenshot_base_dir, screenshots),
             beads=_beads(execution_mode, base_dir),
@@ -337,6 +330,16 @@ def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
     """Return the body of the section ``## Files (Summary)``: a digest of each file (rule M-16)."""
     segments = tuple(files_segments(map(File.from_record, file_items), is_summary=True))
     return Prompt(segments[1:]).markdown
+
+
+def _with_references(
+    results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int | None
+) -> "tuple[Results, ...]":
+    if type(results) is tuple and not results:  # isinstance could run a foreign __class__
+        return ()
+    from aggregate.prompt.output.references import with_references  # 70 ms
+
+    return with_references(results, cache_dir, threshold)
 
 
 def _beads(execution_mode: str, base_dir: str | Path | None) -> str:

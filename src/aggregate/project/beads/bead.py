@@ -105,12 +105,15 @@ def in_order(records: Iterable[object]) -> Iterator[tuple[str, object]]:
 
 
 def bead_from_record(record: Mapping[str, object]) -> Bead:
+    priority = record.get("priority")
+    if not isinstance(priority, int) or isinstance(priority, bool):
+        priority = 2
     return Bead(
         id=_text(record.get("id")).strip(),
         title=_text(record.get("title")),
         description=_text(record.get("description")),
         status=_text(record.get("status")).strip().lower() or "open",
-        priority=_priority(record.get("priority")),
+        priority=priority,
         issue_type=_text(record.get("issue_type")).strip() or "task",
         created_at=parse_time(record.get("created_at")),
         closed_at=parse_time(record.get("closed_at")),
@@ -138,10 +141,6 @@ def parse_time(value: object) -> datetime | None:
 def _text(value: object) -> str:
     text = "" if value is None else str(value)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _priority(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 2
 
 
 def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:

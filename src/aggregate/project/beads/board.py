@@ -20,7 +20,7 @@ from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.reading import is_inside, read_bytes, real_path
 from aggregate.base.errors import BeadsError
 from aggregate.project.beads.bead import Board, board_of, in_order, read_json_list, read_jsonl
-from aggregate.project.git.git_process import guarded_environment
+from aggregate.project.git.guarded_git import guarded_environment
 from aggregate.project.paths import ALLOW_OUTSIDE
 
 _LINE_BYTES = 65_536  # limit of a file with a path in a line

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 from aggregate.base.disk.reading import read_text, real_path
-from aggregate.base.disk.writing import cache_folder, home_folder, replace_own
+from aggregate.base.disk.writing import NO_HOME, cache_folder, replace_own
 from aggregate.base.errors import AggregateError, ConfigError
 from aggregate.base.messages import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, redact
@@ -35,8 +35,7 @@ _SHORT = 120  # characters of a value or a name in a message
 _CODE: Final = (
     "base.task_budget",
     "project.configuration.load",
-    "project.paths.globs",
-    "project.table",
+    "project.paths.globs_and_ignores",
     "project.tables",
     "project.toml_text",
 )
@@ -315,10 +314,14 @@ def _dotted(keys: Sequence[str | int]) -> str:
 
 
 def global_config_path() -> Path:
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = NO_HOME
     if sys.platform == "win32":
-        root = Path(os.environ.get("APPDATA") or home_folder() / "AppData" / "Roaming")
+        root = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
     else:
-        root = Path(os.environ.get("XDG_CONFIG_HOME") or home_folder() / ".config")
+        root = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     return root / "manual_slop" / CONFIG_NAME
 
 
@@ -327,9 +330,6 @@ def user_config() -> Config:
     return load_config(path).config if path.is_file() else Config()
 
 
-def trusted_projects() -> tuple[str, ...]:
-    return tuple(user_config().trust.projects)
-
-
 def is_trusted(root: str) -> bool:
-    return any(real_path(os.path.expanduser(project)) == root for project in trusted_projects())  # noqa: PTH111
+    projects = user_config().trust.projects
+    return any(real_path(os.path.expanduser(project)) == root for project in projects)  # noqa: PTH111

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
 from aggregate.base.task_budget import ChangedLines
-from aggregate.project.git.git import names_in, other_files, without_filters
+from aggregate.project.git.git_files import names_in, other_files, without_filters
 from aggregate.project.git.git_log import (
     AS_STORED,
     MOST_BYTES,
@@ -16,7 +16,7 @@ from aggregate.project.git.git_log import (
     Head,
     id_lines,
 )
-from aggregate.project.git.git_process import (
+from aggregate.project.git.guarded_git import (
     GitLimits,
     Output,
     bounded_git,
@@ -61,7 +61,10 @@ def changes_in(patch: bytes) -> Iterator[FileChange]:
     for block in blocks:
         head, *hunks = block.split(b"\n@@ -")
         names, *lines = head.split(b"\n")
-        path, kind = _same_path(names), ""
+        # The first line has the path twice, unless the file was renamed.
+        half = len(names) // 2
+        old, new = _path(names[:half]), _path(names[half + 1 :])
+        path, kind = new[2:] if old[2:] == new[2:] else "", ""
         for line in lines:
             if line.startswith((b"new file", b"deleted file")):
                 kind = "new" if line.startswith(b"new") else "deleted"
@@ -82,13 +85,6 @@ def _path(name: bytes) -> str:
     return unquoted(text[1:-1]) if text.startswith('"') and text.endswith('"') else text
 
 
-def _same_path(names: bytes) -> str:
-    """Return the path in the first line of a file's patch, ``""`` if it is ambiguous."""
-    half = len(names) // 2
-    old, new = _path(names[:half]), _path(names[half + 1 :])
-    return new[2:] if old[2:] == new[2:] else ""
-
-
 # Interrupted runs of git; each continues after the commits already printed and takes a second or two.
 _MOST_PARTS: Final = 12
 _PATCHES_AT_ONCE: Final = 40  # commits per run of git
@@ -101,10 +97,6 @@ _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
 
 
 HunkContext = tuple[str, str]  # path, and the line of the enclosing definition
-
-
-def context_rules() -> bytes:
-    return _ATTRIBUTES.read_bytes()
 
 
 def read_contexts(

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from aggregate.base.disk.witnesses import note_repository
-from aggregate.project.git.git_process import bounded_git
+from aggregate.project.git.guarded_git import bounded_git
 
 MOST_PATHS: Final = (
     200  # files of a commit; one with more, such as a new layout, says nothing of each

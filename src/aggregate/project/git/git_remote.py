@@ -12,7 +12,7 @@ from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.writing import cache_folder, private_folder, replace_own
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.base.text import printable
-from aggregate.project.git.git_process import guarded_environment
+from aggregate.project.git.guarded_git import guarded_environment
 
 _FOLDER: Final = "remotes"  # in the cache
 _SECONDS: Final = 600  # of a download

@@ -80,13 +80,19 @@ def find_history_file(
     return None
 
 
-def load_history(path: Path) -> list[str | dict[str, Any]]:
-    return read_discussion(path).turns
-
-
 def read_discussion(path: Path) -> DiscussionFile:
     """Read the turns of a discussion, and the name of the discussion that it continues."""
-    data = _parse(path)
+    from aggregate.project.toml_text import parse_untrusted_toml  # 5 ms, only for discussions
+
+    try:
+        data = parse_untrusted_toml(read_text(path, limit=HISTORY_BYTES))
+    except (OSError, ValueError) as error:
+        problem = f"is not TOML: {error}; correct it in the file"
+        if isinstance(error, OSError):
+            problem = f"cannot be read ({error.strerror}); check the path"
+        elif isinstance(error, UnicodeDecodeError):
+            problem = f"is not UTF-8 (byte {error.start}); save it as UTF-8"
+        raise _error(path, "", f"the history {problem}") from error
     inner: Any = data.get("discussion")
     is_inside = isinstance(inner, dict) and (_KEY not in data or _KEY in inner)
     if is_inside and _KEY in data:
@@ -111,25 +117,6 @@ def read_discussion(path: Path) -> DiscussionFile:
             problem = f"entry {number} of {key} is a {type(turn).__name__}"
             raise _error(path, key, f"{problem}; write a string or a table with role and content")
     return DiscussionFile(turns, continues, data.get("begun_by") == "send")
-
-
-def _parse(path: Path) -> dict[str, Any]:
-    from aggregate.project.toml_text import parse_untrusted_toml  # 5 ms, only for discussions
-
-    try:
-        return parse_untrusted_toml(read_text(path, limit=HISTORY_BYTES))
-    except OSError as error:
-        raise _error(
-            path, "", f"the history cannot be read ({error.strerror}); check the path"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise _error(
-            path, "", f"the history is not UTF-8 (byte {error.start}); save it as UTF-8"
-        ) from error
-    except ValueError as error:
-        raise _error(
-            path, "", f"the history is not TOML: {error}; correct it in the file"
-        ) from error
 
 
 def _error(path: Path, key: str, message: str) -> ConfigError:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 
 if TYPE_CHECKING:
-    from aggregate.base.concurrency.processes import PoolProcess
+    from aggregate.base.concurrency.child_processes import PoolProcess
 
 _About = TypeVar("_About")
 _Answer = TypeVar("_Answer")
@@ -166,7 +166,7 @@ class _Lane:
     def add(self, call: Call[Any, Any]) -> None:
         import pickle  # 4 ms with the next one, and most runs need no child
 
-        from aggregate.base.concurrency.processes import start_child
+        from aggregate.base.concurrency.child_processes import start_child
 
         if not self.calls:
             self.patience_left = self.patience
@@ -257,7 +257,7 @@ class _Lanes:
 
     def await_answers(self) -> None:
         """Wait for answers or a timeout; assign answers to calls."""
-        from aggregate.base.concurrency.processes import wait_for_any
+        from aggregate.base.concurrency.child_processes import wait_for_any
 
         busy = [lane for lane in self._lanes if lane.calls]
         began = time.monotonic()

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import Final
 
-from aggregate.base.text.lines import printable
+from aggregate.base.text.invisible import printable
 
 HEAD_CHARACTERS: Final = 4096  # searched: a usual licence and the text after it
 _HEAD_LINES: Final = 80
