@@ -226,8 +226,7 @@ def _missing(branch: Branch, answer: Answer) -> str:
         reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
     except LimitReached:  # the answer is incomplete all the same
         reply = None
-    sentence = " ".join((reply or "").split())
-    return clip(sentence, MOST_MISSING) or "the model gave no reason"
+    return clip(" ".join((reply or "").split()), MOST_MISSING) or "the model gave no reason"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:

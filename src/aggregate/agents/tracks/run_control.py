@@ -336,8 +336,7 @@ def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
         )
     before, after = repository.content(change.before), repository.content(change.after)
     content = path.read_bytes() if path.is_file() else None
-    exists_after = change.mode != "000000"
-    wanted = after if exists_after else None
+    wanted = None if change.mode == "000000" else after
     if content == wanted:
         return ()
     has_own_ends = content is not None and b"\r\n" in content and b"\r\n" not in before
