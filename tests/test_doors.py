@@ -65,6 +65,7 @@ ONE_MODULE = (
     "base.files",
     "base.json_forms",
     "base.messages",
+    "base.nearest_names",
     "base.task_budget",
     "base.values",
     "project.presets",

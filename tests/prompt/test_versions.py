@@ -20,7 +20,7 @@ HISTORY_MAKERS = (
     "ranking.message_text",
     "ranking.terms",
     "base.redaction.secrets",
-    "project.git.git_log",
+    "project.git.git_history",
 )
 ANALYSIS_MAKERS = (
     "ranking.files.analyse", "ranking.files.analysis", "base.redaction.secrets",

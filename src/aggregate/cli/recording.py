@@ -50,7 +50,7 @@ _FILES: Final = Section.FILES.value
 _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are deleted
 
 
-def edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
+def _edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
     """Render the changed files into the earlier prompt; ``None`` if other blocks may change too."""
     run = this.earlier
     if run is None or not (this.changed and run.pages and run.written):
@@ -146,12 +146,17 @@ class Recording:
             self._seen = watch()
             self._output = record()
 
-    def begin(self, request: Request) -> None:
-        """List the output folder before a prompt is written."""
-        if self._this:
-            self._request = request
-            self._own = Own(os.path.realpath(request.output_dir), request.namespace)
-            self._before = self._own.names()
+    def begin(self, request: Request, *, counts: bool) -> EditedPrompt | None:
+        """List the output folder before a prompt is written.
+
+        Return the earlier prompt with the changed files; ``None`` if other blocks may change too.
+        """
+        if self._this is None:
+            return None
+        self._request = request
+        self._own = Own(os.path.realpath(request.output_dir), request.namespace)
+        self._before = self._own.names()
+        return _edited_prompt(self._this, request, counts=counts)
 
     def keep(self) -> None:
         """Store the run, unless its result depends on more than files."""

@@ -123,14 +123,10 @@ class Session:
             if self.draft.take(draft, step=step):
                 self._draft_changed()
 
-    def undo(self) -> None:
+    def step(self, to: Callable[[ConfigDraft], bool]) -> None:
+        """Take a step of the draft, such as ``ConfigDraft.undo``."""
         with self._lock:
-            if self.draft.undo():
-                self._draft_changed()
-
-    def redo(self) -> None:
-        with self._lock:
-            if self.draft.redo():
+            if to(self.draft):
                 self._draft_changed()
 
     def reload(self) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aggregate.base.disk.programs import guard_project
 from aggregate.base.disk.reading import is_inside, project_root, real_path
 from aggregate.base.errors import ConfigError, ScopeError
-from aggregate.base.messages import did_you_mean, short_list
+from aggregate.base.messages import short_list
+from aggregate.base.nearest_names import did_you_mean
 from aggregate.base.redaction import Redaction
 from aggregate.project.configuration import (
     Project,

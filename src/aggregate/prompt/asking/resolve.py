@@ -11,7 +11,7 @@ from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem, GeneratedView
-from aggregate.base.messages import did_you_mean
+from aggregate.base.nearest_names import did_you_mean
 from aggregate.base.redaction import Redaction
 from aggregate.base.task_budget import (
     AUTO,

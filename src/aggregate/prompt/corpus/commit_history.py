@@ -38,10 +38,12 @@ HISTORY_CODE: Final = (
     "base.disk.witnesses",
     "base.errors",
     "base.files",
+    "base.task_budget",
     "ranking.message_text",
     "ranking.terms",
     "base.redaction",
     "base.text",
+    "project.paths",
     "project.git",  # also its rules for the lines of enclosing definitions
 )
 HISTORY_LIBRARIES: Final = ("re2",)

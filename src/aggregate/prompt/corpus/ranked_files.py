@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.base.errors import SeedError
 from aggregate.base.files import ViewMode
-from aggregate.base.messages import nearest_path
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
+from aggregate.base.nearest_names import nearest_path
 from aggregate.base.task_budget import FileChoice, Level, Missing, Pick, Place, Task
 from aggregate.base.text import printable
 from aggregate.project.git import changed_lines
@@ -56,7 +56,7 @@ class RankedFiles(NamedTuple):
     ranking: Ranking
 
 
-@get_monitor().scope("rank_files")
+@timed("rank_files")
 def rank_files(
     request: Request,
     *,
