@@ -31,7 +31,7 @@ from aggregate.agents.tracks.worker_terms import (
     recipient_of,
     select_client,
 )
-from aggregate.base.disk.reading import confined
+from aggregate.base.disk.writing import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.task_budget import AUTO, Budget, FileOrder, Place, Task
