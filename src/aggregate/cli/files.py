@@ -22,7 +22,7 @@ from aggregate.project.files import read_file
 from aggregate.project.index import open_index
 from aggregate.prompt import AskedViews, request_for
 from aggregate.prompt.asking import for_reader
-from aggregate.prompt.files.file_reading import missing_grammars
+from aggregate.prompt.files import missing_grammars
 from aggregate.prompt.files.file_sizes import FileSizes, measure_files
 
 
