@@ -1,8 +1,6 @@
 """Configurations: errors, and edits of the user's file."""
 
 import json
-import subprocess
-import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -21,6 +19,7 @@ from aggregate.project.configuration import (
     user_config,
     validate,
 )
+from tests.processes import python
 
 FULL = """\
     history = ["User: before"]
@@ -123,10 +122,7 @@ def test_a_known_configuration_is_the_same_without_the_validator(tmp_path: Path,
         "from aggregate.project.tables import as_data\n"
         f"print(as_data(load_config(Path({str(path)!r})).config), 'pydantic' in sys.modules)"
     )
-    first, second = (
-        subprocess.check_output([sys.executable, "-c", code], text=True).rsplit(maxsplit=1)
-        for _ in range(2)
-    )
+    first, second = (python(code).rsplit(maxsplit=1) for _ in range(2))
     assert (first[1], second[1]) == ("True", "False")
     assert first[0] == second[0]
 
