@@ -145,7 +145,7 @@ def _terms_of(word: str) -> Sequence[str]:
 def _terms_of_spaced(word: str) -> Sequence[str]:
     if len(word) > LONGEST_WORD:
         return ()
-    if word.isalpha() and (word.islower() or (word.istitle() and word.isascii())):  # most words
+    if word.isalpha() and (word.islower() or word[1:].islower()):  # most words
         return _terms_of_part(word)
     parts = split_identifier(word)
     terms = [word.replace("_", "").lower()[:_LONGEST_TERM]] if len(parts) > 1 else []
@@ -180,7 +180,8 @@ class _Cache(dict[_Word, Sequence[_Value]]):
 
 def _hashes_of(word: bytes) -> Sequence[int]:
     if not word.isascii():
-        words = _WORD.findall(word.decode(errors="surrogatepass"))
+        text = word.decode(errors="surrogatepass")
+        words = (text,) if text.isalpha() else _WORD.findall(text)
         return tuple([term_hash(term) for part in words for term in _terms_of(part)])
     # The same as ``_terms_of`` in half of its time: a project has some hundred thousand different words.
     if len(word) > LONGEST_WORD:

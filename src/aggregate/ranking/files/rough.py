@@ -63,8 +63,10 @@ def text_traits(path: str, text: str) -> TextTraits:
     is_parsed = len(text) <= _MOST_CHARACTERS
     if is_parsed and len(text) > _MOST_GENERATED:
         is_parsed = not generated_reason(path, text)
-    long_lines = sum(size for size in map(len, text.split("\n")) if size > LONG_LINE)
-    has_data = is_parsed and has_long_line(text) and 2 * long_lines >= len(text)
+    has_data = False
+    if is_parsed and has_long_line(text):
+        long_lines = sum(size for size in map(len, text.split("\n")) if size > LONG_LINE)
+        has_data = 2 * long_lines >= len(text)
     return TextTraits(language, name, is_code, is_parsed and not has_data, has_data)
 
 
