@@ -112,7 +112,12 @@ def _roots(text: str, ignored: Set[str]) -> Sequence[str]:
     return roots
 
 
-def file_names(inquiry: Inquiry) -> Evidence:
+def of_files(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
+    """Return evidence from the words of files' names, and from the names that the task writes."""
+    return _file_names(inquiry), named_files(inquiry)
+
+
+def _file_names(inquiry: Inquiry) -> Evidence:
     """Return as evidence how much of each file's name the words of the task cover."""
     stems = [name_of(facts.path) for facts in inquiry.files]
     coverage = _coverage(Counter(stems), inquiry.question.task.topic)
@@ -198,7 +203,7 @@ def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
     return ()
 
 
-def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+def of_pieces(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return as evidence how much of each definition's name the words of the task cover."""
     names_by_file: dict[int, list[str]] = {}
     for file, analysis in candidates.items():
