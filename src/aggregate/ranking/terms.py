@@ -90,10 +90,6 @@ def term_hash(term: str) -> int:
     return crc32(term.encode(errors="surrogatepass"))
 
 
-def hashes_of_terms(word: bytes) -> Sequence[int]:
-    return _HASHES[word]
-
-
 def split_identifier(name: str) -> tuple[str, ...]:
     """Split ``getHTTP_Response`` into ``get``, ``HTTP``, ``Response``."""
     if name.isascii():
@@ -128,6 +124,24 @@ def stem(word: str) -> str:
                 word = base[:-1] if is_doubled else base
             break
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+# Derivational endings with the fewest letters of the root: ``creation`` becomes ``creat``, not ``cre``.
+# ``configuration`` and ``configure`` share only ``config``.
+_ENDINGS: Final = (
+    *((ending, 5) for ending in ("ization", "isation", "ation", "ition", "ator", "at")),
+    *((ending, 3) for ending in ("izer", "ment", "abl", "ibl", "iz", "iv", "ity", "ion", "ing")),
+    *((ending, 3) for ending in ("er", "or", "al", "ed", "s", "e", "i", "y")),
+)
+
+
+def root_of(word: str) -> str:
+    """Return the stem of a word, which need not be a word itself."""
+    root = stem(word)
+    for ending, least in _ENDINGS:
+        if root.endswith(ending) and len(root) - len(ending) >= least:
+            return root[: -len(ending)]
+    return root
 
 
 def _terms_of(word: str) -> Sequence[str]:
@@ -203,3 +217,4 @@ _TERMS_OF_PARTS: Final = _Cache(_terms_of_part)
 _HASHES_OF_PARTS: Final = _Cache(_hashes_of_part)
 _TERMS: Final = _Cache(_terms_of)
 _HASHES: Final = _Cache(_hashes_of)
+hashes_of_terms: Final = _HASHES.__getitem__  # of a word

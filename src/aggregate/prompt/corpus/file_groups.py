@@ -42,7 +42,6 @@ ANALYSIS_CODE = (
     "base.values",
     "ranking.files.analyse",
     "ranking.files.analysis",
-    "ranking.files.packing",
     "ranking.files.pieces",
     "ranking.files.rough",
     "ranking.terms",

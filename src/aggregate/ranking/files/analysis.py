@@ -8,7 +8,14 @@ from operator import sub
 from typing import Any, Final, NamedTuple, Protocol
 
 from aggregate.base.values import row_maker
-from aggregate.ranking.files.packing import MOST_MEMBERS, TermTable, column, inflated, numbers
+from aggregate.ranking.files.rough import (
+    MOST_MEMBERS,
+    FileFacts,
+    TermTable,
+    column,
+    inflated,
+    numbers,
+)
 
 
 class Piece(NamedTuple):
@@ -42,17 +49,6 @@ class Reference(NamedTuple):
     line: int  # 1-based line of the first use in its definition
     definition: int
     scope: str = ""  # the qualifier before the name; for an import the module as written
-
-
-class FileFacts(NamedTuple):
-    """Facts about a file known without an analysis."""
-
-    path: str  # as shown in the prompt: relative to the base directory, with ``/``
-    language: str
-    is_code: bool  # a programming language, not prose, data or markup
-    characters: int
-    pieces: int  # estimated from the lines
-    is_generated: bool = False
 
 
 _DEFINED_NAME: Final = row_maker(DefinedName)
