@@ -59,15 +59,17 @@ _PIECE_COLUMNS: Final = 5
 
 
 class Analysis:
-    """The definitions, pieces and terms of a file, decoded from the index when they are used."""
+    """The definitions, pieces and terms of a file, decoded from the index when they are used.
+
+    Attributes:
+        problem: Why the file was not parsed, ``""`` for none.
+        has_references: Whether references were collected.
+    """
 
     def __init__(self, sections: Sequence[bytes]) -> None:
         self._sections = sections
-
-    @property
-    def problem(self) -> str:
-        """Why the file was not parsed, ``""`` for none."""
-        return self._sections[0].decode()
+        self.problem = sections[0].decode()
+        self.has_references = bool(sections[3])
 
     @cached_property
     def definitions(self) -> Sequence[DefinedName]:
@@ -96,11 +98,6 @@ class Analysis:
         columns = [values[column * rows :][:rows] for column in range(_PIECE_COLUMNS)]
         firsts = [1, *(last + 1 for last in columns[0][:-1])][:rows]
         return list(map(_PIECE, zip(firsts, *columns, strict=True)))
-
-    @property
-    def has_references(self) -> bool:
-        """Whether references were collected."""
-        return bool(self._sections[3])
 
     def with_references(self, packed: bytes) -> "Analysis":
         return Analysis([*self._sections[:3], packed, *self._sections[4:]])
