@@ -137,9 +137,9 @@ class Index:
         now: Callable[[], int] = time.time_ns,
     ) -> None:
         self._path = path
+        self.is_used = path is not None
         self._limit = limit
         self._verify = verify
-        self.is_used = path is not None
         self.now_ns = now  # the time recorded with states of files that are read afterwards
         self._changes = PendingWrites()
         self._lock = RLock()

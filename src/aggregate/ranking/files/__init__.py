@@ -11,7 +11,7 @@ else:
         __name__,
         {
             "analyse": "analyse",
-            "analysis": "Analysis Corpus DefinedName Piece Reference",
+            "analysis": "Analysis Corpus DefinedName LONGEST_SIGNATURE Piece Reference",
             "rough": "FileFacts GroupTable MOST_MEMBERS RoughFile TermTable look_roughly pack_tables pack_terms",
         },
     )

@@ -17,6 +17,8 @@ from aggregate.ranking.files.rough import (
     numbers,
 )
 
+LONGEST_SIGNATURE = 12  # lines; the rest is shown with the body
+
 
 class Piece(NamedTuple):
     """Some dozen consecutive lines of a file, all of one definition or outside of any."""
@@ -39,6 +41,11 @@ class DefinedName(NamedTuple):
     body: int  # the first line after the signature
     last: int
     outer: int  # index of the enclosing definition, ``-1`` for none
+
+    @property
+    def signature_lines(self) -> tuple[int, int]:
+        last = max(self.signature, min(self.body - 1, self.last))
+        return self.signature, min(last, self.signature + LONGEST_SIGNATURE - 1)
 
 
 class Reference(NamedTuple):
