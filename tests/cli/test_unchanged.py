@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import aggregate
-from aggregate.cli import remembered
+from aggregate.cli import replay
 from tests.project.history import Repository
 
 SETTLED_SECONDS = 2.1  # after which the times of a file show each later change
@@ -132,8 +132,8 @@ def test_all_of_the_environment_that_is_asked_for_counts() -> None:
     assert {"XDG_CONFIG_HOME", "PATH", "BEADS_DIR"} <= asked
     # On Windows alone it is set, not read.
     asked -= {"NODEFAULTCURRENTDIRECTORYINEXEPATH"}
-    uncounted = {name for name in asked if name not in remembered.COUNTS}
-    assert {name for name in uncounted if not name.startswith(remembered.COUNT_FROM)} == set()
+    uncounted = {name for name in asked if name not in replay.COUNTS}
+    assert {name for name in uncounted if not name.startswith(replay.COUNT_FROM)} == set()
 
 
 def test_a_commit_is_no_repeated_run(projects: Mapping[str, Path]) -> None:

@@ -28,7 +28,7 @@ from aggregate.sending import log_written_prompt
 from aggregate.sending.cache import SYSTEM, HashedPrompt, HashedSegment, PrefixReport
 
 if TYPE_CHECKING:
-    from aggregate.cli.recording import EditedPrompt
+    from aggregate.cli.replay_recording import EditedPrompt
     from aggregate.prompt import PromptTokens, SegmentCounter
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal

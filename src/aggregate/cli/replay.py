@@ -57,7 +57,7 @@ class RememberedRun(NamedTuple):
     output_dir: str  # as configured
     project: str | None  # the folder that must contain the prompt
     began_ns: int
-    pages: bytes = b""  # blocks for ``cli.edited_prompt``
+    pages: bytes = b""  # blocks for a prompt after a few edits
 
     def pack(self) -> bytes:
         own, *stated = self.witnesses[:4]
