@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Entry, FileEntry, FileRecord
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.redaction import AS_THEY_ARE
 from aggregate.base.task_budget import Place
 from aggregate.base.values import CACHE_DIR
@@ -189,7 +189,7 @@ def build_file_items(
         allow_secrets: Whether secret-looking files may be read if they are named.
     """
     scope = Scope(project_root(base_dir), allow_outside=allow_outside, allow_secrets=allow_secrets)
-    with get_monitor().scope("build_file_items"):
+    with timed("build_file_items"):
         entries = map(Entry.of, files)
         selection = resolve_entries(Path(base_dir), entries, listing=FolderListing(scope))
         reader = FileReader(AS_THEY_ARE, selection)
@@ -261,7 +261,7 @@ def build_markdown_no_history(
 
     See rules M-10 and M-X5. The whole prompt is this text, two line breaks, and ``build_discussion_text(history)``.
     """
-    with get_monitor().scope("build_markdown_no_history"):
+    with timed("build_markdown_no_history"):
         inputs = file_items, screenshot_base_dir, screenshots, ()
         return build_markdown_from_items(
             *inputs, summary_only, aggregation_strategy, execution_mode, base_dir
@@ -297,7 +297,7 @@ def build_tier3_context(
         cache_dir: Folder for large values among the results.
         results_threshold: As for ``run``.
     """
-    with get_monitor().scope("build_tier3_context"):
+    with timed("build_tier3_context"):
         segments = section_segments(
             tier3_segments(map(File.from_record, file_items), list(map(str, focus_files))),
             given_parts(

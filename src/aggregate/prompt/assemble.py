@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aggregate.base.disk.reading import is_file, read_bytes
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.task_budget import FileChoice, Finish, Guess, Missing
 from aggregate.project.files import FolderListing, display_path, read_image_header
 from aggregate.prompt.asking import Request, is_named, unknown_focus
@@ -262,7 +262,7 @@ def section_segments(
 PromptStream = Composition  # the result of ``stream_prompt``
 
 
-@get_monitor().scope("assemble")
+@timed("assemble")
 def assemble(request: Request, rendered: RenderedFiles) -> Composition:
     return Composition(request, rendered).composed()
 

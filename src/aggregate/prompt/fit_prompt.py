@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aggregate.base.errors import BudgetError
 from aggregate.base.files import ALL_LINES, Entry, Run
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.task_budget import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.files import FolderListing
@@ -57,7 +57,7 @@ _ANY_BUDGET = Budget(0)
 _Question = tuple[int, Request]  # counter of the disk's changes, and a request without its budget
 
 
-@get_monitor().scope("compose_within_budget")
+@timed("compose_within_budget")
 def compose_within_budget(
     request: Request,
     *,

@@ -342,8 +342,7 @@ class TokenCounter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._threads:
-            self._threads.shutdown(cancel_futures=True)
+        self._end_threads()
 
     def submit(self, text: str) -> None:
         """Add a text; wait if too many batches of texts are uncounted."""
@@ -355,15 +354,24 @@ class TokenCounter:
                 self._start_batch()
 
     def results(self) -> list[int]:
-        if self._threads:
-            self._start_batch()
-        elif self._batch:
-            counts = count_batch([part for _, part in self._batch])
-            self._add([position for position, _ in self._batch], counts)
-        for positions, future in self._started:
-            self._add(positions, future.result())
+        """Return the counts of all texts so far, and end the threads."""
+        try:
+            if self._threads:
+                self._start_batch()
+            elif self._batch:
+                counts = count_batch([part for _, part in self._batch])
+                self._add([position for position, _ in self._batch], counts)
+            for positions, future in self._started:
+                self._add(positions, future.result())
+        finally:
+            self._end_threads()
         self._batch, self._started, self._characters = [], [], 0
         return list(self._counts)
+
+    def _end_threads(self) -> None:
+        if self._threads:
+            self._threads.shutdown(cancel_futures=True)
+            self._threads = None
 
     def _start_batch(self) -> None:
         if not self._batch:

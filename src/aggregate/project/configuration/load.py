@@ -111,32 +111,27 @@ def load_config(path: Path) -> Project:
         ConfigError: The file is missing, is not TOML, or has an unknown key or a value of the wrong type.
     """
     text = read_toml_text(path)
-    config = _known_config(text)
+    entry = _entry_path(text)
+    config = _cached_config(entry) if entry else None
     if config is None:
         config = validate(parse_toml(text, path), path=path, text=text)
-        _keep_config(text, config)
+        if entry and not redact(text, AS_THEY_ARE).findings:  # secrets are never cached
+            _cache_config(entry, config)
     return Project(config, Path(path).parent, Path(path))
 
 
-def _known_config(text: str) -> Config | None:
-    """Return the validated configuration for a text from the cache, ``None`` if it is new."""
-    path = _entry_path(text)
-    if path is None:
-        return None
+def _cached_config(path: Path) -> Config | None:
     try:
         check, data = read_text(path, limit=_CACHED_BYTES, is_own=True).split("\n", 1)
     except (OSError, ValueError):
         return None
-    if check != _check(path, data):
-        return None
-    config: Config = json.loads(data, object_hook=_from_json)
+    config: Config | None = None
+    if check == _check(path, data):
+        config = json.loads(data, object_hook=_from_json)
     return config
 
 
-def _keep_config(text: str, config: Config) -> None:
-    path = _entry_path(text)
-    if path is None or redact(text, AS_THEY_ARE).findings:  # secrets are never cached
-        return
+def _cache_config(path: Path, config: Config) -> None:
     try:
         data = json.dumps(config, default=_to_json)
     except TypeError:  # a date in an unknown key of a slice

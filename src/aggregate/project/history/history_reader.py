@@ -39,14 +39,6 @@ def discussion_name(name: str) -> str:
     return name
 
 
-def named_history_file(config_path: Path, name: str, prompts: Path | None = None) -> Path:
-    path = config_path.with_name(f"{config_path.stem}.{discussion_name(name)}_history.toml")
-    if name != SCRIPTED_DISCUSSION or prompts is None:
-        return path
-    note((str(path),))
-    return path if os.path.lexists(path) else prompts / path.name
-
-
 def named_discussions(config_path: Path, prompts: Path) -> list[str]:
     form = re.compile(rf"{re.escape(config_path.stem)}\.({_NAME.pattern})_history\.toml")
     try:
@@ -54,30 +46,37 @@ def named_discussions(config_path: Path, prompts: Path) -> list[str]:
     except OSError:
         return []
     names = {match[1] for file in files if (match := form.fullmatch(file))}
-    if named_history_file(config_path, SCRIPTED_DISCUSSION, prompts).is_file():
+    if history_file(config_path, SCRIPTED_DISCUSSION, prompts).is_file():
         names.add(SCRIPTED_DISCUSSION)
     return sorted(names)
+
+
+def history_file(config_path: Path, discussion: str = "", prompts: Path | None = None) -> Path:
+    """Return the file of a discussion, existing or not.
+
+    The default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``. ``prompts`` is the folder
+    of prompts.
+    """
+    names = [f"{config_path.stem}_history.toml", "history.toml"]
+    if discussion:
+        names = [f"{config_path.stem}.{discussion_name(discussion)}_history.toml"]
+    paths = [config_path.with_name(name) for name in names]
+    if discussion == SCRIPTED_DISCUSSION and prompts is not None:
+        paths = [prompts / names[0], *paths][::-1]
+    return next(filter(_exists, paths), paths[-1] if discussion else paths[0])
 
 
 def find_history_file(
     config_path: Path, discussion: str = "", prompts: Path | None = None
 ) -> Path | None:
-    """Return the file of a discussion, if it exists.
+    path = history_file(config_path, discussion, prompts)
+    return path if _exists(path) else None
 
-    The default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``. ``prompts`` is the folder
-    of prompts.
-    """
-    if discussion:
-        path = named_history_file(config_path, discussion, prompts)
-        note((str(path),))
-        return path if os.path.lexists(path) else None
+
+def _exists(path: Path) -> bool:
     # Not only regular files: reading another one fails visibly instead of silently omitting the discussion.
-    for name in (f"{config_path.stem}_history.toml", "history.toml"):
-        path = config_path.with_name(name)
-        note((str(path),))
-        if os.path.lexists(path) and not os.path.isdir(path):  # noqa: PTH112 - raises for no name
-            return path
-    return None
+    note((str(path),))
+    return os.path.lexists(path) and not os.path.isdir(path)  # noqa: PTH112 - raises for no name
 
 
 def read_discussion(path: Path) -> DiscussionFile:

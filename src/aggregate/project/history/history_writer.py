@@ -22,20 +22,10 @@ from aggregate.project.history.history_reader import (
     BEGUN_BY_SEND,
     CONTINUES,
     HISTORY_BYTES,
-    find_history_file,
-    named_history_file,
     read_discussion,
 )
 
 _KEY = "history"
-
-
-def history_file(config_path: Path, discussion: str = "", prompts: Path | None = None) -> Path:
-    if discussion:
-        return named_history_file(config_path, discussion, prompts)
-    return find_history_file(config_path) or config_path.with_name(
-        f"{config_path.stem}_history.toml"
-    )
 
 
 def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.base.errors import SeedError
 from aggregate.base.files import ViewMode
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.nearest_names import nearest_path
 from aggregate.base.task_budget import FileChoice, Level, Missing, Pick, Place, Task
 from aggregate.base.text import printable
@@ -56,7 +56,7 @@ class RankedFiles(NamedTuple):
     ranking: Ranking
 
 
-@get_monitor().scope("rank_files")
+@timed("rank_files")
 def rank_files(
     request: Request,
     *,

@@ -13,7 +13,7 @@ from aggregate.base.disk.reading import confined, is_file
 from aggregate.base.disk.witnesses import IGNORE_ALL
 from aggregate.base.disk.writing import TEMPORARY_SUFFIX, create_private, replace_own, write_to_free
 from aggregate.base.errors import OutputError
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 
 _LEFTOVER_SECONDS = 3600  # age of a temporary file left by a killed run
 
@@ -50,7 +50,7 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
     )
 
 
-@get_monitor().scope("write_numbered")
+@timed("write_numbered")
 def write_numbered(
     output_dir: Path,
     namespace: str,
