@@ -29,7 +29,6 @@ from aggregate.prompt import (
     request_for,
 )
 from aggregate.prompt.asking import FOCUS_TIER, Request, find_preset, for_reader
-from aggregate.prompt.corpus import check_focus
 from aggregate.prompt.files import select_files
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
@@ -188,6 +187,8 @@ class AskedRun(AskedProject):
         if request.task:
             request = replace(request, task=replace(request.task, is_strict=True))
         elif request.tier is None and request.focus_files:
+            from aggregate.prompt.corpus import check_focus  # loads the ranking, which takes 50 ms
+
             check_focus(request, select_files(request))
         if self.remote is None:
             return request

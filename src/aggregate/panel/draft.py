@@ -6,8 +6,7 @@ from typing import Final
 
 import tomlkit
 
-from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import replace_text
+from aggregate.base.disk.writing import confined, replace_text
 from aggregate.base.errors import AggregateError, ConfigError
 from aggregate.base.redaction import Redaction
 from aggregate.base.task_budget import Place, Task

@@ -24,8 +24,7 @@ from aggregate.agents.tracks.tickets import dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
 from aggregate.agents.tracks.trees import Change, Depot, depot
 from aggregate.agents.tracks.worker_context import WorkerContexts
-from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import replace_text
+from aggregate.base.disk.writing import confined, replace_text
 from aggregate.base.errors import TrackError
 from aggregate.base.nearest_names import did_you_mean
 from aggregate.project.configuration import Project

@@ -18,8 +18,8 @@ from aggregate.base.task_budget import Level
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import user_index
-from aggregate.prompt import AskedViews, Composition, File, FoundSecrets, assemble, request_for
-from aggregate.prompt.asking import FOCUS_TIER, Request, focus_paths
+from aggregate.prompt import AskedViews, Composition, File, assemble, request_for
+from aggregate.prompt.asking import FOCUS_TIER, FoundSecrets, Request, focus_paths
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.files import RenderedFiles, render_files
 from aggregate.prompt.files.layout import (

@@ -34,7 +34,7 @@ from aggregate.agents.tracks.terms import (
 )
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without_items
 from aggregate.agents.tracks.track import Track
-from aggregate.base.disk.reading import confined
+from aggregate.base.disk.writing import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.task_budget import AUTO, Budget, FileOrder, Place, Task
