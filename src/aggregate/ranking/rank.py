@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, chain
 from math import exp, fsum, inf, log, log1p
 from operator import itemgetter
 
 from aggregate.base.task_budget import Reason
-from aggregate.base.values import row_maker
 from aggregate.ranking import (
     covered_names,
     history_evidence,
@@ -299,7 +299,7 @@ def _in_order(
     Files of equal probability keep the order of the corpus.
     """
     ranked: list[RankedFile] = []
-    new_entry = row_maker(RankedFile)
+    new_entry = partial(tuple.__new__, RankedFile)  # a third of the time of a call
     for file in range(files):
         scores = pieces.get(file)
         score = others.get(file, 0.0) if scores is None else fsum(scores)

@@ -9,8 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import create_private
+from aggregate.base.disk.writing import confined, create_private
 from aggregate.base.errors import ConfigError, OutputError, ProviderError
 from aggregate.base.task_budget import AUTO, Amount, Task
 from aggregate.base.values import escape_surrogates
