@@ -67,7 +67,6 @@ class Session:
         config: The configuration's path; the file may be missing.
         index: The index of files, by default the user's.
         on_event: Called for each change, on any thread.
-        composer: By default a new one with ``index``.
 
     Attributes:
         version: A random text, different for each start.

@@ -94,9 +94,6 @@ class ChosenFiles:
     composition: Composition
     beginning: Beginning
 
-    def layout(self, in_full: Mapping[str, Segment]) -> Layout:
-        return self.beginning.layout(in_full, self.composition.prompt.segments)
-
     def account(self, in_full: Mapping[str, Segment], cuts: Sequence[Cut]) -> Composition:
         """Return the composition for a ticket's audit, with its focus files in full and its cuts."""
         choices = list(self.composition.choices)
@@ -191,9 +188,8 @@ class SharedFiles:
         return Tier3Files(self._files.files, as_rendered=True)
 
     def _make_request(self, strategy: str) -> Request:
-        if strategy == TIER3:
-            return request_for(self._project, views=AskedViews(tier=FOCUS_TIER), sending=True)
-        return request_for(self._project, views=AskedViews(strategy), sending=True)
+        views = AskedViews(tier=FOCUS_TIER) if strategy == TIER3 else AskedViews(strategy)
+        return request_for(self._project, views=views, sending=True)
 
     def _request_of(self, strategy: str, entries: Sequence[Entry] | None = None) -> Request:
         """Return a request without a task, by default for all files and the specification."""
