@@ -10,6 +10,7 @@ from aggregate.base.task_budget import Budget, Finish
 from aggregate.base.text import clean_issue, fence, first_line, heading_text
 from aggregate.prompt.asking import Request
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability, file_heading
+from aggregate.prompt.sections.discussion_section import fit_history, safe_discussion_segments
 from aggregate.prompt.sections.fitted import (
     CHARACTERS,
     NO_ROOM,
@@ -23,7 +24,6 @@ from aggregate.prompt.sections.fitted import (
     quoted,
     tokens_of,
 )
-from aggregate.prompt.sections.turns import fit_history, safe_discussion_segments
 
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
 _LEAST_HUNK = 200  # characters of a useful hunk

@@ -1,4 +1,4 @@
-"""Markdown of files and screenshots: headings, fences and links that no content can break."""
+"""Files and screenshots as Markdown, files as XML documents; no content can break headings, fences and links."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
