@@ -16,7 +16,7 @@ from aggregate.cli.arguments import UNCOMMITTED, RunCommand
 from aggregate.cli.options import AskedProject, flag, option
 from aggregate.cli.output import progress, say, warn_all, write_json
 from aggregate.cli.program import HELP_ALL
-from aggregate.cli.recording import Recording
+from aggregate.cli.replay_recording import Recording
 from aggregate.cli.written_prompt import write_parts, write_prompt
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, open_index
@@ -346,7 +346,7 @@ def _looked_at(asked: AskedRun, request: Request, index: Index) -> Request:
 
 
 def _explain(asked: AskedRun, request: Request, index: Index) -> None:
-    from aggregate.cli.explain import print_audit
+    from aggregate.cli.explain_and_locate import print_audit
     from aggregate.prompt import count_prompt
     from aggregate.prompt.audit import audit_data, audit_of
     from aggregate.prompt.document import END

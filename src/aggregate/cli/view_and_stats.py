@@ -16,13 +16,13 @@ from aggregate.base.text import printable
 from aggregate.cli import options, output
 from aggregate.cli.arguments import existing_meant, open_asked_project
 from aggregate.cli.options import AskedProject, option
-from aggregate.cli.recording import Recording
+from aggregate.cli.replay_recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
 from aggregate.prompt import AskedViews, request_for
 from aggregate.prompt.asking import for_reader
-from aggregate.prompt.files.file_reading import missing_grammars
+from aggregate.prompt.files import missing_grammars
 from aggregate.prompt.files.file_sizes import FileSizes, measure_files
 
 
