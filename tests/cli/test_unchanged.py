@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import aggregate
-from aggregate.cli import remembered
+from aggregate.cli import replay
 from tests.cli.command_line import begin, program_environment
 from tests.project.history import Repository
 
@@ -140,8 +140,8 @@ def test_all_of_the_environment_that_is_asked_for_counts() -> None:
     assert {"XDG_CONFIG_HOME", "PATH", "BEADS_DIR"} <= asked
     # On Windows alone it is set, not read.
     asked -= {"NODEFAULTCURRENTDIRECTORYINEXEPATH"}
-    uncounted = {name for name in asked if name not in remembered.COUNTS}
-    assert {name for name in uncounted if not name.startswith(remembered.COUNT_FROM)} == set()
+    uncounted = {name for name in asked if name not in replay.COUNTS}
+    assert {name for name in uncounted if not name.startswith(replay.COUNT_FROM)} == set()
 
 
 def test_a_commit_is_no_repeated_run(projects: Mapping[str, Path]) -> None:

@@ -16,7 +16,7 @@ from aggregate.base.text import printable
 from aggregate.cli import options, output
 from aggregate.cli.arguments import existing_meant, open_asked_project
 from aggregate.cli.options import AskedProject, option
-from aggregate.cli.recording import Recording
+from aggregate.cli.replay_recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
