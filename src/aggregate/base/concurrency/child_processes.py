@@ -179,6 +179,8 @@ class PoolProcess:
                 self.has_ended = True
                 return
             self._received += part
+            if len(part) < _CHUNK_BYTES:  # the pipe is empty
+                return
 
     def watch(self, poller: "select.poll") -> None:
         poller.register(self._answers, select.POLLIN)
