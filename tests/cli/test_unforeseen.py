@@ -14,8 +14,9 @@ import pytest
 
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
 from aggregate.cli.written_prompt import largest_folders
-from aggregate.sending.clients import PROVIDERS, context_window, exceeded_window
-from aggregate.sending.clients.model_prices import USUAL_WINDOW
+from aggregate.sending import context_window, exceeded_window
+from aggregate.sending.clients import PROVIDERS
+from aggregate.sending.prices import USUAL_WINDOW
 from tests.cli.command_line import aggregate, start
 from tests.projects import project
 

@@ -17,22 +17,22 @@ from typing import Any, Final
 from aggregate.base.errors import ClientSetupError
 from aggregate.base.text import common_prefix
 from aggregate.base.tokens import count
-from aggregate.sending.bills import Bill
 from aggregate.sending.cache.breakpoints import (
+    REMEMBERED_PAUSES,
     EarlierRequest,
     Outline,
     layout_with_breakpoints,
-    with_pause,
 )
 from aggregate.sending.cache.hashed_prompt import BlockLayout, digest
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge
 from aggregate.sending.clients.anthropic_api import cache_control
-from aggregate.sending.clients.model_prices import cache_policy, token_ratio
 from aggregate.sending.clients.openai_api import BREAKPOINT, cache_key
 from aggregate.sending.clients.providers import provider_of_model
-from aggregate.sending.exchange import Exchange
 from aggregate.sending.host_requests import body_of, usage_of
+from aggregate.sending.learned_models import token_ratio
 from aggregate.sending.models import CacheLookup, CachePolicy, Usage
+from aggregate.sending.prices import Bill, cache_policy
+from aggregate.sending.turn import Exchange
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
 _IMAGES: Final = frozenset({"image", "image_url", "document", "file"})
@@ -326,7 +326,7 @@ def _before(
     Without an ``earlier`` plan both are assumed from the messages. Steps of a loop are taken to follow each other
     quickly until there was a long pause.
     """
-    pauses = with_pause(earlier.pauses, now - earlier.at) if earlier else ()
+    pauses = (*earlier.pauses, now - earlier.at)[-REMEMBERED_PAUSES:] if earlier else ()
     is_slow = any(pause > policy.seconds for pause in pauses)
     last = max(outline.markable, default=len(pieces))
     if earlier is not None:
@@ -357,7 +357,14 @@ def _first_plan(planned: Exchange, tools: Any, policy: CachePolicy) -> PlannedMe
     usage, cache = charge(plan, SimulatedCache(), at=planned.begun)
     movable = frozenset(marks)
     return PlannedMessages(
-        planned.provider, planned.model, body, plan, usage, movable, cache, planned.begun
+        planned.client.provider,
+        planned.asked.model,
+        body,
+        plan,
+        usage,
+        movable,
+        cache,
+        planned.begun,
     )
 
 

@@ -105,7 +105,7 @@ class FileOrder:
             is_short = continued is not None and sum(part.tokens for part in continued) <= most
             if continued and is_short and self._cost(continued) <= self._cost(rewritten):
                 parts = continued
-        in_order = self.prompt.with_parts(parts)
+        in_order = replace(self.prompt, segments=(self.prompt.segments[0], *parts))
         above = {part.source for part in parts if part.section == Section.FILES}
         changed = (part.source for part in parts if part.section == Section.CHANGED)
         older = dict.fromkeys(
@@ -176,7 +176,6 @@ class FileOrder:
         written = [part for part in section if part.source and part.source not in base_paths]
         diffs = [file.diff for file in retained if file.diff]
         title = CHANGED_OR_MORE if has_budget else CHANGED_HEADING
-        heading = HashedSegment.counted(title, self.count)
         # A first question has only the heading before it.
         is_first = sum(part.section == Section.HISTORY for part in rest) <= 2
         if has_budget and retained and earlier.readable()[-1] and not is_first:
@@ -185,11 +184,11 @@ class FileOrder:
             for part in written:
                 segment = replace(part.segment, section=Section.CHANGED)
                 added.append(HashedSegment.counted(segment, self.count))
-            added = [heading, *added] if added else []
+            added = [HashedSegment.counted(title, self.count), *added] if added else []
             limit = max(MAX_ADDED * self.prompt.tokens, _MIN_ADDED)
             if sum(part.tokens for part in added) <= limit:
                 return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
-        changes = [heading, *diffs] if diffs else []
+        changes = [HashedSegment.counted(title, self.count), *diffs] if diffs else []
         return (*headings, *bases, *written, *changes, *remainder, *rest)
 
     def _retained(

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aggregate.sending.cache.request_plan import BlockRole, Message, RequestBlock, messages_of
+from aggregate.sending.clients.client import ChatRequest, Meter
 from aggregate.sending.clients.connection import SdkApi, finish_reason
-from aggregate.sending.clients.protocol import ChatRequest, Meter
 from aggregate.sending.models import (
     LONG_LIFETIME,
     FinishReason,

@@ -9,13 +9,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from aggregate.sending.cache.request_plan import Message, RequestBlock, messages_of
+from aggregate.sending.clients.client import ChatRequest, Meter
 from aggregate.sending.clients.connection import (
     SdkApi,
     certificates,
     finish_reason,
     http_client_options,
 )
-from aggregate.sending.clients.protocol import ChatRequest, Meter
 from aggregate.sending.models import (
     FinishReason,
     LoopTurn,

@@ -11,13 +11,14 @@ from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderErr
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.sending.clients.anthropic_api import AnthropicApi
-from aggregate.sending.clients.client import Client, Retry, scripted_client
+from aggregate.sending.clients.client import Client, Retry, Transport, scripted_client
 from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.gemini_api import GeminiApi
-from aggregate.sending.clients.model_prices import context_window, cost, token_ratio
 from aggregate.sending.clients.openai_api import OpenAiApi
-from aggregate.sending.clients.protocol import Transport
-from aggregate.sending.models import COMPATIBLE, GATEWAY, SCRIPTED, Usage, bare_model_name
+from aggregate.sending.known_models import bare_model_name
+from aggregate.sending.learned_models import token_ratio
+from aggregate.sending.models import COMPATIBLE, GATEWAY, SCRIPTED, Usage
+from aggregate.sending.prices import context_window, cost
 
 _HEADER_VALUE = re.compile(r"[!-~]+")
 
