@@ -18,10 +18,10 @@ else:
         {
             "discussions": "Discussion PreparedCompaction compact_discussion prepare_compaction",
             "known_models": "LARGEST_IMAGE known_model",
-            "learned_models": "truncation_warning",
+            "learned_models": "shipped_ratio truncation_warning",
             "model_selection": "ModelSelection provider_for select_model",
             "prepared_turn": "prepare_turn",
-            "prices": "Charge cache_policy charges context_window cost dollars exceeded_window saving shipped_ratio",
+            "prices": "Charge cache_policy charges context_window cost dollars exceeded_window saving",
             "request_log": "LoggedRequest log_written_prompt read_request recent_requests write_request",
             "second_look": "look_again",
             "turn": "Exchange send_turn",

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.writing import change_state, read_state, user_state_folder
+from aggregate.sending.known_models import known_model
 from aggregate.sending.models import SCRIPTED, Reply
-from aggregate.sending.prices import TokenRatio, shipped_ratio
+from aggregate.sending.prices import OWN_COUNT, TokenRatio
 
 LOWEST: Final = 600  # thousandths; Chinese text has 750, and too low a ratio makes prompts too long
 HIGHEST: Final = 3000  # thousandths; the oldest vocabularies need 2000 for code
@@ -102,6 +103,20 @@ class Learned(NamedTuple):
 
 
 NOTHING: Final = Learned()
+
+
+def shipped_ratio(provider: str, model: str) -> TokenRatio:
+    if provider == SCRIPTED:
+        return OWN_COUNT
+    model_facts = known_model(provider, model)
+    if model_facts.ratio is None:
+        return OWN_COUNT._replace(
+            source=f"{OWN_COUNT.source}, since no ratio is known for this model"
+        )
+    return TokenRatio(
+        model_facts.ratio,
+        f"an estimate as of {model_facts.as_of}, used until {provider} has reported its own counts",
+    )
 
 
 def learned_of(endpoint: Endpoint) -> Learned:

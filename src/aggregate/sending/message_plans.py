@@ -167,8 +167,7 @@ def bill_for(planned: PlannedMessages, usage: object) -> Bill:
 
     ``usage`` is the SDK's object, a mapping, or a ``Usage``.
     """
-    ratio = token_ratio(planned.provider, planned.model).value
-    expected = planned.expected.scaled(ratio)
+    expected = token_ratio(planned.provider, planned.model).provider_usage(planned.expected)
     return Bill.of(planned.provider, planned.model, expected, usage_of(usage))
 
 
@@ -274,26 +273,25 @@ def _measured(
     same = common_prefix(digests, earlier.plan.layout.digests) if earlier else 0
     sums = list(earlier.plan.tokens[:same]) if earlier else []
     for piece in pieces[same:]:
-        words, images = _content(piece.bare)
-        sums.append((sums[-1] if sums else 0) + count("\n".join(words)) + images * _IMAGE_TOKENS)
+        texts = list(_contents(piece.bare))
+        size = count("\n".join(text for text in texts if text is not None))
+        size += texts.count(None) * _IMAGE_TOKENS
+        sums.append((sums[-1] if sums else 0) + size)
     return digests, tuple(sums)
 
 
-def _content(value: Any) -> tuple[list[str], int]:  # noqa: ANN401 - JSON
-    """Return the texts of a piece and its number of images."""
+def _contents(value: Any) -> Iterator[str | None]:  # noqa: ANN401 - JSON
+    """Yield the texts of a piece, and ``None`` for each image."""
     if isinstance(value, Mapping):
         if value.get("type") in _IMAGES:
-            return [], 1
+            yield None
+            return
         value = [*value.values()]
     if not isinstance(value, list):
-        return [str(value)], 0
-    texts: list[str] = []
-    images = 0
+        yield str(value)
+        return
     for item in value:
-        item_texts, item_images = _content(item)
-        texts += item_texts
-        images += item_images
-    return texts, images
+        yield from _contents(item)
 
 
 def _outline(

@@ -57,9 +57,6 @@ class Usage:
     def cache_share(self) -> float:
         return self.cache_read / self.input if self.input else 0.0
 
-    def scaled(self, factor: float) -> "Usage":
-        return Usage(*(round(getattr(self, name) * factor) for name in self.__slots__))
-
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 

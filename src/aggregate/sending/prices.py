@@ -44,23 +44,14 @@ class TokenRatio(NamedTuple):
     def provider_tokens(self, tokens: int) -> int:
         return -(-tokens * self.thousandths // _WHOLE)
 
+    def provider_usage(self, usage: Usage) -> Usage:
+        return Usage(*(round(getattr(usage, name) * self.value) for name in usage.__slots__))
+
     def own_tokens(self, provider_tokens: int) -> int:
         return provider_tokens * _WHOLE // self.thousandths
 
 
 OWN_COUNT: Final = TokenRatio(_WHOLE, "as o200k counts them")
-
-
-def shipped_ratio(provider: str, model: str) -> TokenRatio:
-    if provider == SCRIPTED:
-        return OWN_COUNT
-    model_facts = known_model(provider, model)
-    if model_facts.ratio is None:
-        return TokenRatio(_WHOLE, "as o200k counts them, since no ratio is known for this model")
-    return TokenRatio(
-        model_facts.ratio,
-        f"an estimate as of {model_facts.as_of}, used until {provider} has reported its own counts",
-    )
 
 
 _MILLION: Final = 1_000_000

@@ -81,7 +81,7 @@ class Exchange:
     @property
     def forecast(self) -> Usage:
         """Expected usage of the request in the provider's tokens."""
-        return self.expected.scaled(self.client.ratio.value)
+        return self.client.ratio.provider_usage(self.expected)
 
     @property
     def expected_price(self) -> Decimal | None:

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import accumulate, groupby, pairwise, takewhile
+from itertools import accumulate, pairwise, takewhile
 from typing import Final
 
 from aggregate.prompt.document import SEPARATOR, Image, Section, Segment, Stability
@@ -236,21 +236,18 @@ def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message,
     request. With tools, calls and results of a loop are separate messages.
     """
     sent = _sent_blocks(plan, has_tools=has_tools)
-    by_assistant = [block.role is BlockRole.ASSISTANT for block, _ in sent]
-    while by_assistant and by_assistant[-1]:
-        by_assistant.pop()
-    by_assistant += [False] * (len(sent) - len(by_assistant))
-    messages = []
-    for (is_assistant, turn), group in groupby(
-        zip(by_assistant, sent, strict=True), key=lambda pair: (pair[0], pair[1][1])
-    ):
-        parts: list[RequestBlock] = []
-        for _, (block, _) in group:
-            is_plain = is_assistant or block.role is BlockRole.USER
-            text = block.words if is_plain else block.text.removeprefix(SEPARATOR)
-            text = SEPARATOR + text if parts else text
-            parts.append(replace(block, text="" if block.image else text))
-        messages.append(Message(is_assistant, tuple(parts), turn))
+    others = (n for n, (block, _) in enumerate(sent) if block.role is not BlockRole.ASSISTANT)
+    last = max(others, default=-1)
+    messages: list[Message] = []
+    for number, (block, turn) in enumerate(sent):
+        is_assistant = block.role is BlockRole.ASSISTANT and number < last
+        is_plain = is_assistant or block.role is BlockRole.USER
+        text = block.words if is_plain else block.text.removeprefix(SEPARATOR)
+        parts: tuple[RequestBlock, ...] = ()
+        if messages and (messages[-1].is_assistant, messages[-1].turn) == (is_assistant, turn):
+            parts, text = messages.pop().parts, SEPARATOR + text
+        part = replace(block, text="" if block.image else text)
+        messages.append(Message(is_assistant, (*parts, part), turn))
     return tuple(messages)
 
 
