@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from aggregate.base.redaction import Redaction, redact
-from aggregate.base.redaction.rules import RULES
+from aggregate.base.redaction.secret_rules import RULES
 from aggregate.project.files import read_file
 
 

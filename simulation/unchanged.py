@@ -78,7 +78,7 @@ def _be_command(
         return call
 
     remembered.repeat = noted(remembered.repeat, "A")
-    run_command.edited_prompt = noted(run_command.edited_prompt, "B")
+    run_command.Recording.begin = noted(run_command.Recording.begin, "B")  # type: ignore[method-assign]
     try:
         aggregate.cli.main()
     except SystemExit as end:

@@ -165,7 +165,7 @@ def test_threads_ask_at_the_same_time() -> None:
 SETUP = (
     "import os, signal, subprocess, sys, time\n"
     "from pathlib import Path\nfrom threading import Event, Thread\n"
-    "from aggregate.base.concurrency.children import Call, in_child, in_children\n"
+    "from aggregate.base.concurrency.child_calls import Call, in_child, in_children\n"
 )
 THREAD = "Thread(target=Event().wait, daemon=True).start()\n"
 

@@ -31,7 +31,6 @@ from aggregate.base.disk.writing import (
     replace_own,
     replace_text,
     state_folder,
-    temporary_name,
     user_state_folder,
     write_to_free,
 )
@@ -165,7 +164,7 @@ def test_a_new_file_takes_the_first_free_name(tmp_path: Path) -> None:
     names = [tmp_path / name for name in "abc"]
     names[0].write_text("old", encoding="utf-8")
     names[1].symlink_to("nowhere")
-    assert write_to_free(names, [b"n", b"ew"], temporary_name(tmp_path, "x")) == names[2]
+    assert write_to_free(tmp_path, "x", names, [b"n", b"ew"]) == names[2]
     assert (names[0].read_text(encoding="utf-8"), names[2].read_text(encoding="utf-8")) == (
         "old",
         "new",
@@ -177,7 +176,7 @@ def test_a_new_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> Non
     """After an error while writing, no file is left."""
     pieces = (piece.encode() for piece in ["whole", "\ud800"])
     with pytest.raises(UnicodeEncodeError):
-        write_to_free([tmp_path / "a"], pieces, temporary_name(tmp_path, "x"))
+        write_to_free(tmp_path, "x", [tmp_path / "a"], pieces)
     assert not list(tmp_path.iterdir())
 
 
@@ -275,12 +274,11 @@ def test_a_folder_that_is_swapped_before_a_new_file_leads_nowhere(tmp_path: Path
         yield b"text"
         _swap(folder, other)
 
-    temporary = temporary_name(folder, "a")
-    write_to_free(iter([folder / "a"]), pieces(), temporary, within=tmp_path / "project")
+    write_to_free(folder, "a", iter([folder / "a"]), pieces(), within=tmp_path / "project")
     assert not [*other.iterdir()]
     assert [file.name for file in (tmp_path / "project/before").iterdir()] == ["a"]
     with pytest.raises(AggregateError, match="leads out of the project"):
-        write_to_free(iter([folder / "b"]), [b""], temporary, within=tmp_path / "project")
+        write_to_free(folder, "b", iter([folder / "b"]), [b""], within=tmp_path / "project")
     assert not [*other.iterdir()]
 
 

@@ -14,7 +14,7 @@ from aggregate import AggregatedResult, LabelledOutput, build_markdown_from_item
 from aggregate.base.text import fence, find_invisible, heading_text, printable
 from aggregate.cli.output import group_warnings
 from aggregate.prompt.asking import result_text, value_text
-from aggregate.prompt.sections import patched, unified_diff
+from aggregate.sending.cache import patched, unified_diff
 from tests.rendering import headings, tokens
 
 PIECES = st.sampled_from(

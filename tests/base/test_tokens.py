@@ -257,7 +257,7 @@ def refuse(event, arguments):
     if event.startswith(("socket.", "urllib.", "http.")):
         raise SystemExit(f"network: {event}")
 sys.addaudithook(refuse)
-from aggregate.base.tokens.vocabulary import tokenizer
+from aggregate.base.tokens.counter import tokenizer
 ready = Barrier(4)
 def load(_):
     ready.wait()

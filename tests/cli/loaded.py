@@ -143,8 +143,8 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         "prompt.fit_prompt",
         "sending.turn",
         "code.views.masked",
-        "base.concurrency.processes",
-        "base.redaction.scan",
+        "base.concurrency.child_processes",
+        "base.redaction.secret_rules",
         "prompt.output.source_map",
     ):
         import_module(f"aggregate.{module}")

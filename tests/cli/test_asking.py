@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Place, Task
-from aggregate.cli.asking import read_task_argument, typed_places
+from aggregate.cli.arguments import read_task_argument, typed_places
 from tests.cli.command_line import aggregate, mistake, start
 from tests.project.history import Repository
 from tests.projects import project

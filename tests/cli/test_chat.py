@@ -442,7 +442,7 @@ def test_a_message_names_a_file(folder: Path) -> None:
     Path("notes.md").write_text("Mind the gap.\n", encoding="utf-8")
     session = mine()
     session.add_mentioned("What do @notes.md, @property and me@notes.md say?")
-    assert session.asked.attached.files == ("notes.md",)
+    assert session.attached.files == ("notes.md",)
 
 
 @pytest.mark.parametrize(

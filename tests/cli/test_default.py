@@ -10,7 +10,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from aggregate.cli.program import COMMANDS, CONDUCT, CommandEntry, load, program
+from aggregate.cli.program import COMMANDS, load, program
 from tests.cli.command_line import Ended, aggregate, succeeded
 from tests.projects import project
 
@@ -138,7 +138,7 @@ def commands(group: click.Group, *path: str) -> list[tuple[str, click.Command]]:
 
 def test_help_texts_are_whole_sentences() -> None:
     """Each command and option is described by a sentence that begins large, ends with a point and is not cut off."""
-    texts = [(name, row.summary) for name, row in (*COMMANDS.items(), *CONDUCT.items())]
+    texts = [(name, row.summary) for name, row in COMMANDS.items()]
     for name, command in commands(program):
         texts.append((name, (command.help or "").strip()))
         options = [one for one in command.params if isinstance(one, click.Option)]
@@ -217,22 +217,18 @@ def test_a_word_that_names_nothing_is_a_warning(demo: Path, text: str, said: str
     assert f"warning: {said}" in sent.err
 
 
-@pytest.mark.parametrize(
-    ("name", "table"),
-    [(name, table) for table in (COMMANDS, CONDUCT) for name in table],
-    ids=lambda value: str(value)[:9],
-)
-def test_the_table_says_what_the_commands_say(name: str, table: dict[str, CommandEntry]) -> None:
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_says_what_the_commands_say(name: str) -> None:
     """Each command exists under its name, and its own help begins with what the list says of it."""
-    command = load(name, table)
+    command = load(name)
     assert command.name == name
-    assert command.get_short_help_str(1_000) == table[name].summary
+    assert command.get_short_help_str(1_000) == COMMANDS[name].summary
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["conduct", "--help"], ["--version"]])
 def test_a_list_of_commands_loads_none(arguments: list[str]) -> None:
-    """The program's help and that of ``conduct`` come from the tables."""
-    modules = {f"aggregate.cli.{row.module}" for row in (*COMMANDS.values(), *CONDUCT.values())}
+    """The program's help comes from the table, and that of ``conduct`` from the commands' own texts."""
+    modules = {f"aggregate.cli.{row.module}" for row in COMMANDS.values()}
     heavy = {"pydantic", "rich", "tiktoken", "dbos", "sqlalchemy"} | modules - {
         "aggregate.cli.conduct"
     }

@@ -33,10 +33,10 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("chat_lines.py", "sys.stdin.readline"),
         ("chat_prompt.py", "self._prompt.prompt"),
         ("chat.py", "sys.stdin.isatty"),
-        ("asking.py", "click.confirm"),
-        ("asking.py", "sys.stderr.isatty"),
-        ("asking.py", "sys.stdin.isatty"),
-        ("asking.py", "sys.stdin.buffer.read"),
+        ("arguments.py", "click.confirm"),
+        ("arguments.py", "sys.stderr.isatty"),
+        ("arguments.py", "sys.stdin.isatty"),
+        ("arguments.py", "sys.stdin.buffer.read"),
         ("remembered.py", "sys.stderr.write"),  # before anything is loaded
         ("__init__.py", "sys.stderr.write"),  # likewise, where that is interrupted
         ("program.py", "click.echo"),  # help, as click itself prints it

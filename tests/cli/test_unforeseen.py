@@ -146,7 +146,7 @@ def test_windows_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert exceeded_window(5_000_000) == USUAL_WINDOW == 1_050_000
     usual = [provider.model for provider in PROVIDERS.values() if provider.model]
     assert max(context_window(model) or 0 for model in usual) == USUAL_WINDOW
-    code = "import sys; from aggregate.sending.clients import exceeded_window; exceeded_window(5_000_000); print(*sys.modules)"
+    code = "import sys; from aggregate.sending import exceeded_window; exceeded_window(5_000_000); print(*sys.modules)"
     loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
     assert not {"genai_prices", "asyncio", "httpx"} & {*loaded}
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

@@ -11,7 +11,7 @@ import pytest
 from aggregate import ConfigError
 from aggregate.base import Entry
 from aggregate.project.git import changed_lines, list_files, read_changes
-from aggregate.project.git.git_process import StoppedError, git as ask
+from aggregate.project.git.guarded_git import StoppedError, git as ask
 from aggregate.project.index import Index
 from aggregate.prompt.corpus import CommitHistory
 from aggregate.prompt.files import resolve_entries

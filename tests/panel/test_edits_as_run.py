@@ -69,7 +69,7 @@ def test_edits_in_any_order_compose_what_run_writes(tmp_path: Path, seed: int) -
     for number in range(14):
         action = chance.random()
         if action < 0.1:
-            session.undo()
+            session.step(lambda draft: draft.undo())
         elif action < 0.2:
             file = config.parent / "src/tokens.py"
             file.write_text(f"{file.read_text()}\n\ndef again{number}(token):\n    return token\n")

@@ -18,7 +18,7 @@ from aggregate.project.configuration import (
     global_config_path,
     is_trusted,
     set_trust,
-    trusted_projects,
+    user_config,
     validate,
 )
 
@@ -120,7 +120,7 @@ def test_a_known_configuration_is_the_same_without_the_validator(tmp_path: Path,
     path = write(tmp_path, text)
     code = (
         "import sys; from pathlib import Path; from aggregate import load_config\n"
-        "from aggregate.project.table import as_data\n"
+        "from aggregate.project.tables import as_data\n"
         f"print(as_data(load_config(Path({str(path)!r})).config), 'pydantic' in sys.modules)"
     )
     first, second = (
@@ -283,10 +283,10 @@ def test_trust_is_given_once_and_taken_back(
     folder.mkdir()
     root = set_trust(folder, trusted=True)
     assert set_trust(folder, trusted=True) == root
-    assert trusted_projects() == (root,)
+    assert user_config().trust.projects == [root]
     assert is_trusted(root)
     assert set_trust(folder, trusted=False) == root
-    assert trusted_projects() == ()
+    assert user_config().trust.projects == []
     assert (
         global_config_path()
         .read_text(encoding="utf-8")
@@ -304,4 +304,4 @@ def test_changes_at_the_same_moment_lose_nothing(
         folder.mkdir()
     with ThreadPoolExecutor(len(folders)) as pool:
         roots = [*pool.map(partial(set_trust, trusted=True), folders)]
-    assert sorted(trusted_projects()) == sorted(roots)
+    assert sorted(user_config().trust.projects) == sorted(roots)

@@ -19,8 +19,8 @@ from aggregate.project.git import (
     read_contexts,
     why_no_history,
 )
-from aggregate.project.git.git_changes import FileChange, changes_in
-from aggregate.project.git.git_process import guarded_environment
+from aggregate.project.git.git_history import FileChange, changes_in
+from aggregate.project.git.guarded_git import guarded_environment
 from tests.project.history import Repository
 from tests.project.repository import git
 from tests.projects import project

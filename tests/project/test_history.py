@@ -12,7 +12,7 @@ from aggregate.project.history import (
     append_turns,
     find_history_file,
     history_file,
-    load_history,
+    read_discussion,
     replace_last_turns,
 )
 
@@ -31,7 +31,7 @@ def test_both_places(tmp_path: Path, text: str) -> None:
     """Turns are at the top level or under [discussion], strings and tables mixed (M-50)."""
     path = tmp_path / "history.toml"
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert load_history(path) == TURNS
+    assert read_discussion(path).turns == TURNS
 
 
 def test_array_of_tables(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_array_of_tables(tmp_path: Path) -> None:
             """),
         encoding="utf-8",
     )
-    assert load_history(path) == [{"role": "User", "content": "two\nlines", "at": 5}]
+    assert read_discussion(path).turns == [{"role": "User", "content": "two\nlines", "at": 5}]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_array_of_tables(tmp_path: Path) -> None:
 def test_no_turns(tmp_path: Path, text: str) -> None:
     """An empty file or list is an empty discussion."""
     (tmp_path / "history.toml").write_text(text, encoding="utf-8")
-    assert load_history(tmp_path / "history.toml") == []
+    assert read_discussion(tmp_path / "history.toml").turns == []
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_errors_name_file_and_cure(tmp_path: Path, content: bytes, key: str, mes
     path = tmp_path / "history.toml"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match=message) as caught:
-        load_history(path)
+        read_discussion(path)
     assert (caught.value.path, caught.value.key) == (str(path), key)
     assert str(caught.value).startswith(f"{path}: ")
 
@@ -87,9 +87,9 @@ def test_errors_name_file_and_cure(tmp_path: Path, content: bytes, key: str, mes
 def test_missing_file(tmp_path: Path) -> None:
     """An unreadable file or a folder is the same error."""
     with pytest.raises(ConfigError, match="the history cannot be read"):
-        load_history(tmp_path / "none.toml")
+        read_discussion(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="the history cannot be read"):
-        load_history(tmp_path)
+        read_discussion(tmp_path)
 
 
 def test_find(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_turns_are_added_behind(case: str, tmp_path: Path) -> None:
         path.write_text(before, encoding="utf-8")
     append_turns(path, [ASKED, TOLD])
     assert path.read_text(encoding="utf-8") == after
-    assert load_history(path)[-2:] == [ASKED, TOLD]
+    assert read_discussion(path).turns[-2:] == [ASKED, TOLD]
 
 
 def test_line_ends_of_the_file_stay(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_any_text_is_kept(tmp_path_factory: pytest.TempPathFactory, texts: list[
     turns = [{"role": "User", "content": text} for text in texts]
     for turn in turns:
         append_turns(path, [turn])
-    assert load_history(path) == turns
+    assert read_discussion(path).turns == turns
 
 
 def test_a_file_without_a_history_is_left_alone(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_writers_at_the_same_moment_lose_nothing(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(8)))
-    said = [turn["content"] for turn in load_history(path) if isinstance(turn, dict)]
+    said = [turn["content"] for turn in read_discussion(path).turns if isinstance(turn, dict)]
     assert sorted(said) == sorted(f"{number}, {turn}" for number in range(8) for turn in range(5))
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from aggregate import ConfigError, open_project, request_for, resolve_paths
 from aggregate.project.paths import IgnoreRules, TooManyRulesError, compile_glob
-from aggregate.project.paths.globs import MOST_ALTERNATIVES, MOST_CHARACTERS, matching
+from aggregate.project.paths.globs_and_ignores import MOST_ALTERNATIVES, MOST_CHARACTERS, matching
 from aggregate.prompt.files import select_files
 from tests.projects import project
 
@@ -199,7 +199,7 @@ def test_rules_decide_as_the_slow_matcher_does(
 def test_no_rules_take_for_ever() -> None:
     """The most rules allowed, with many stars, decide 1,000 names quickly."""
     program = """
-from aggregate.project.paths.ignore_rules import MOST_LINES, MOST_PATTERNS, IgnoreRules
+from aggregate.project.paths.globs_and_ignores import MOST_LINES, MOST_PATTERNS, IgnoreRules
 stars = ["*a" * 60 + "*b", "**/a/" * 30 + "b", "**/" * 60 + "b", ("*a" * 20 + "*b/") * 5 + "c"]
 for rules in (stars, [f"*a{i}*" for i in range(MOST_PATTERNS)], [f"name{i}" for i in range(MOST_LINES)]):
     level = IgnoreRules().below("", rules)

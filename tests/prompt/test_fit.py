@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import View, count
+from aggregate.base import as_runs, marked_runs
 from aggregate.code.views import focused, gap_line
 from aggregate.prompt import File
-from aggregate.prompt.files import Run, as_runs, marked_runs
 from aggregate.prompt.fit import FileShare, Fit, Fittable, OpenedFile, ShownLines, StepOrder
 from aggregate.ranking.files import DefinedName, Piece
 
+Run = tuple[int, int]
 FILE = File.from_record({"path": "a.py"})
 FRAME, GAP = 8, 4
 """Tokens around a file, and of a line that says how much is left out, in these tests."""

@@ -7,8 +7,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, merge_outputs
 from aggregate.agents.results import LabelledOutput
-from aggregate.prompt import FittedSection, fit_results, result_texts
-from aggregate.prompt.sections import results_segments
+from aggregate.prompt.sections import FittedSection, fit_results, result_texts, results_segments
 from tests.prompt.composing import result as merged
 
 

@@ -19,7 +19,7 @@ from aggregate import (
     merge_outputs,
     prune_data_cache,
 )
-from aggregate.prompt import with_references
+from aggregate.prompt.output import with_references
 
 RUNS = {
     "activities": [{"name": f"Run {n}", "distance": n, "moving_time": 60} for n in range(63)],

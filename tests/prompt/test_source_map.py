@@ -14,6 +14,7 @@ from aggregate import (
     AggregatedResult,
     Budget,
     Composition,
+    MergeStrategy,
     Prompt,
     Segment,
     Task,
@@ -25,17 +26,16 @@ from aggregate import (
 from aggregate.base import ShownText, Span
 from aggregate.base.redaction import AS_THEY_ARE, Redaction
 from aggregate.prompt import AskedViews, File
-from aggregate.prompt.asking import GroupStatus, MergeStrategy
+from aggregate.prompt.asking import GroupStatus
 from aggregate.prompt.document import Origin, OriginKind, Section, Stability
 from aggregate.prompt.files import file_block, file_segment, rendered_segment
 from aggregate.prompt.output import map_sources
-from aggregate.prompt.sections import (
+from aggregate.prompt.sections import discussion_segments, results_segments
+from aggregate.sending.cache import (
     CHANGED_HEADING,
     diff_segment,
-    discussion_segments,
     file_lines,
     patched,
-    results_segments,
     shown_in_older,
 )
 from tests.base.redaction.samples import PLANTED

@@ -13,18 +13,18 @@ import aggregate
 
 PACKAGE = Path(aggregate.__file__).parent
 VIEW_MAKERS = (
-    "code.views.rendering", "project.files.file_content", "base.redaction.redact",
-    "base.text.generated", "base.text.lines",
+    "code.views.rendering", "project.files.file_content", "base.redaction.secrets",
+    "base.text.generated_files", "base.text.lines",
 )  # fmt: skip
 HISTORY_MAKERS = (
     "ranking.message_text",
     "ranking.terms",
-    "base.redaction.redact",
-    "project.git.git_log",
+    "base.redaction.secrets",
+    "project.git.git_history",
 )
 ANALYSIS_MAKERS = (
-    "ranking.files.analyse", "ranking.files.analysis", "base.redaction.redact",
-    "project.files.file_content", "base.text.generated", "base.text.lines",
+    "ranking.files.analyse", "ranking.files.analysis", "base.redaction.secrets",
+    "project.files.file_content", "base.text.generated_files", "base.text.lines",
 )  # fmt: skip
 TOKEN_MAKERS = ("base.tokens.counter",)
 CARRIERS = ("base.concurrency.", "base.disk.programs")

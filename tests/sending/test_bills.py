@@ -17,7 +17,7 @@ from aggregate import (
     open_client,
     plan_messages,
 )
-from aggregate.cli.turn_report import plan_data, plan_lines
+from aggregate.cli.send import plan_data, plan_lines
 from aggregate.sending import Exchange, ModelSelection, charges, prepare_turn, send_turn
 from aggregate.sending.clients import OnText, charged
 from aggregate.sending.learned_models import Endpoint, Learned, learned_of, record_reply

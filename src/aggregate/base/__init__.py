@@ -13,7 +13,7 @@ else:
         __name__,
         {
             "errors": "AnchorError ConfigError DeadlineError Stopped ToolError",
-            "files": "Entry FileEntry FileItem ShownText Span ViewRequest",
+            "files": "as_runs Entry FileEntry FileItem marked_runs ShownText Span ViewRequest",
             "messages": "install_command",
             "task_budget": "FileOrder Finish Given Guess Level Missing Pick Reason SentFile",
             "values": "isolated_copy Value",

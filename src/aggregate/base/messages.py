@@ -1,4 +1,4 @@
-"""Short messages: suggestions, abbreviated texts, table cells and install commands."""
+"""Short messages: abbreviated texts, table cells and install commands."""
 
 import json
 import os
@@ -9,38 +9,6 @@ from typing import Any, Final
 
 _PACKAGE: Final = "manual-slop"
 _MOST = 20  # names in a list
-_SIMILAR = 66.0  # percent: one of three letters differs
-
-
-def did_you_mean(word: str, names: Sequence[str]) -> str:
-    from difflib import get_close_matches  # needed only for a mistake
-
-    near = get_close_matches(word[:100].lower(), names, n=1)
-    return f'did you mean "{near[0]}"?' if near else f"use one of {short_list(names)}"
-
-
-def path_meant(path: str, paths: Sequence[str]) -> str:
-    near = nearest_path(path, paths)
-    return f': did you mean "{near}"?' if near else ""
-
-
-def nearest_path(path: str, paths: Sequence[str]) -> str:
-    """Return the path most similar to a missing one, ``""`` if none is similar."""
-    from rapidfuzz import fuzz  # needed only for a mistake
-
-    wanted, length = _parts(path), path.count("/") + 1
-
-    def similarity(candidate: str) -> tuple[float, float]:
-        parts = _parts("/".join(candidate.split("/")[-length:]))
-        scores = [*map(fuzz.ratio, wanted, parts)] if len(parts) == len(wanted) else [0.0]
-        return min(scores), sum(scores)
-
-    best = max(paths, key=similarity, default="")
-    return best if best and similarity(best)[0] >= _SIMILAR else ""
-
-
-def _parts(path: str) -> list[str]:
-    return path.lower().replace("/", ".").split(".")
 
 
 def short_list(names: Sequence[str]) -> str:
@@ -72,9 +40,15 @@ def install_command(extra: str, *, prefix: str = sys.prefix, origin: str | None 
         prefix: Folder of the Python environment.
         origin: Content of ``direct_url.json`` (PEP 610), by default this package's.
     """
-    from importlib.util import find_spec  # a run without mistakes does without
+    from importlib.metadata import PackageNotFoundError, distribution  # not in ordinary runs
+    from importlib.util import find_spec
 
-    source = json.loads((_origin() if origin is None else origin) or "{}")
+    if origin is None:
+        try:
+            origin = distribution(_PACKAGE).read_text("direct_url.json")
+        except (PackageNotFoundError, OSError, ValueError):
+            origin = ""
+    source = json.loads(origin or "{}")
     editable = ["-e"] if source.get("dir_info", {}).get("editable") else []
     requirement = _requirement(extra, source)
     records = os.listdir(prefix)  # noqa: PTH208 - names alone
@@ -87,15 +61,6 @@ def install_command(extra: str, *, prefix: str = sys.prefix, origin: str | None 
     else:
         words = [sys.executable, "-m", "pip", "install", *editable, requirement]
     return shlex.join(words)
-
-
-def _origin() -> str:
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        return distribution(_PACKAGE).read_text("direct_url.json") or ""
-    except (PackageNotFoundError, OSError, ValueError):
-        return ""
 
 
 def _requirement(extra: str, source: dict[str, Any]) -> str:

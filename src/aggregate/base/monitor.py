@@ -42,6 +42,7 @@ class Monitor:
 
 
 _monitor = Monitor()
+timed = _monitor.scope  # for a ``with`` block or a function
 
 
 def get_monitor() -> Monitor:

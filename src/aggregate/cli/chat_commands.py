@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 
 import click
 
-from aggregate.base.messages import did_you_mean
+from aggregate.base.nearest_names import did_you_mean
 from aggregate.base.task_budget import AUTO, parse_amount
-from aggregate.cli.attached import Attached
-from aggregate.cli.chat_session import ChatSession, find_files, in_tokens
+from aggregate.cli.chat_session import Attached, ChatSession, find_files, in_tokens
 from aggregate.cli.clipboard import copy_to_clipboard
 from aggregate.cli.output import counted, is_terminal, say
-from aggregate.cli.turn_report import file_tokens, plan_lines
+from aggregate.cli.send import plan_lines
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt.asking import shared_personas
-from aggregate.sending import Discussion, provider_for
+from aggregate.sending import Discussion, Exchange, provider_for
 from aggregate.sending.clients import NAMES
 
 _PLANNED = "And?"  # message of a plan without one
@@ -85,9 +84,18 @@ def _quit(_session: ChatSession, _text: str) -> None:
     raise Leave
 
 
+def _file_tokens(turn: Exchange) -> dict[str, int]:
+    """Return the tokens of each file in the prompt, including its diffs."""
+    tokens: dict[str, int] = {}
+    for part in turn.ordered.prompt.parts:
+        if part.section in ("files", "changed") and part.source:
+            tokens[part.source] = tokens.get(part.source, 0) + part.tokens
+    return tokens
+
+
 def _files(session: ChatSession, text: str) -> None:
     turn = session.last or session.plan(text or _PLANNED)
-    tokens = file_tokens(turn)
+    tokens = _file_tokens(turn)
     choices = turn.composition.choices
     levels = {choice.path: choice.level.value for choice in choices}
     for path, number in tokens.items():
@@ -175,7 +183,7 @@ def _add(session: ChatSession, text: str) -> None:
 
 
 def _drop(session: ChatSession, text: str) -> None:
-    images = session.asked.attached.images
+    images = session.attached.images
     full = {path: os.path.abspath(path) for path in _paths_of(text)}
     paths = [image if image in images else session.from_here(path) for path, image in full.items()]
     session.attach(Attached.without, paths)
@@ -232,9 +240,9 @@ _COMMANDS = {
         "Leave out these files or images until the chat ends.",
         _drop,
         lambda session: [
-            *session.asked.attached.files,
-            *session.asked.attached.images,
-            *(file_tokens(session.last) if session.last else ()),
+            *session.attached.files,
+            *session.attached.images,
+            *(_file_tokens(session.last) if session.last else ()),
         ],
     ),
     "attach": _Command("IMAGE ...", "Send these images too, until the chat ends.", _attach),

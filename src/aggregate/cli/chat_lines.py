@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from aggregate.base.disk.reading import SETTINGS_BYTES
-from aggregate.cli.asking import decoded
+from aggregate.cli.arguments import decoded
 from aggregate.cli.chat_session import ChatSession
 
 try:

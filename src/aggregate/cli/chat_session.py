@@ -1,26 +1,37 @@
-"""The state of a ``chat``: its model, files, discussion and costs."""
+"""The state of a ``chat``: its model, attachments, discussion and costs."""
 
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.base.disk.reading import read_text
+from aggregate.base.disk.reading import is_file, read_text
 from aggregate.base.errors import ConfigError
+from aggregate.base.files import Entry, FileItem
+from aggregate.base.task_budget import Place, Task
 from aggregate.base.tokens import count
-from aggregate.cli.asking import from_here
-from aggregate.cli.attached import Attached
+from aggregate.cli.arguments import from_here
 from aggregate.cli.output import counted, rendered_answer, say, warn_all, write_piece
-from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
-from aggregate.cli.turn_report import turn_notes
+from aggregate.cli.send import (
+    AskedTurn,
+    check_message,
+    compact,
+    deliver,
+    prepare,
+    turn_notes,
+    warn_of_end,
+)
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
-from aggregate.prompt.asking import ALL_FILES, for_reader, scope_of
-from aggregate.sending import Charge, Discussion, Exchange, select_model
+from aggregate.project.paths import is_glob
+from aggregate.prompt import find_screenshots, read_images
+from aggregate.prompt.asking import ALL_FILES, Request, for_reader, scope_of
+from aggregate.sending import LARGEST_IMAGE, Charge, Discussion, Exchange, select_model
 from aggregate.sending.models import Usage
 
 _MAX_COUNTED: Final = 300_000  # bytes of a file whose tokens are counted while the user types
@@ -28,10 +39,85 @@ _MAX_SUGGESTIONS: Final = 12  # files per word
 _MENTION: Final = re.compile(r"(?<!\S)@(\S+)")
 
 
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """Attached images, attached files and excluded files of a session.
+
+    All are paths and globs as in a configuration.
+    """
+
+    files: tuple[str, ...] = ()  # shown in full, also beyond a budget; globs as usual
+    left_out: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()  # relative to the folder of screenshots, or absolute
+
+    def with_files(self, project: Project, paths: Sequence[str]) -> "Attached":
+        """Return these attachments and more files, globs or folders; raise ``ConfigError`` for unreadable ones."""
+        new = tuple(_entry(project, path) for path in paths)
+        left_out = tuple(path for path in self.left_out if path not in new)
+        return replace(self, files=(*_but(self.files, new), *new), left_out=left_out)
+
+    def without(self, project: Project, paths: Sequence[str]) -> "Attached":
+        """Exclude paths from the attachments and from the prompts."""
+        old = tuple(_entry(project, path) for path in paths if path not in self.images)
+        left_out = (*_but(self.left_out, old), *old)
+        return Attached(_but(self.files, old), left_out, _but(self.images, paths))
+
+    def with_images(self, project: Project, paths: Sequence[str]) -> "Attached":
+        """Return these attachments and more images; raise ``ConfigError`` for unusable ones."""
+        folder = project.folder / project.config.screenshots.base_dir
+        listing = FolderListing(scope_of(project))
+        images = find_screenshots(folder, paths, shown_from=project.folder, listing=listing)
+        for image in images:
+            if image.refused:
+                raise ConfigError(f"{image.path} may not be read: {image.refused}")
+            if not image.exists:
+                raise ConfigError(f"no such image: {image.path}")
+        if problems := read_images(images, limit=LARGEST_IMAGE)[1]:
+            raise ConfigError(problems[0])
+        return replace(self, images=(*_but(self.images, paths), *paths))
+
+    def of(self, request: Request) -> Request:
+        """Return a request with the attached files and images, and without the excluded files."""
+        remaining = (entry for entry in request.entries if entry.item.path not in self.left_out)
+        added = (Entry(FileItem(path, force_full=not is_glob(path))) for path in self.files)
+        task = request.task
+        places = [Place(path) for path in self.files if not is_glob(path)]
+        if request.budget is not None and places:
+            task = replace(task or Task(), focus=(*(task or Task()).focus, *places))
+        return replace(
+            request,
+            entries=(*remaining, *added),
+            exclude=(*request.exclude, *(f"/{path}" for path in self.left_out)),
+            screenshots=(*request.screenshots, *_but(self.images, request.screenshots)),
+            task=task,
+        )
+
+
+def _but(paths: tuple[str, ...], others: Sequence[str]) -> tuple[str, ...]:
+    return tuple(path for path in paths if path not in others)
+
+
+def _entry(project: Project, path: str) -> str:
+    """Return the configuration's entry for a path.
+
+    The entry of a folder is a glob, the entry of a file is its path.
+    """
+    base = project.folder / project.config.files.base_dir
+    if (base / path).is_dir():
+        path = f"{path.rstrip('/')}/{ALL_FILES}"
+    resolved = FolderListing(scope_of(project)).resolve(base, path)
+    if resolved.refused:
+        raise ConfigError(f"{path} may not be read: {resolved.refused}")
+    if not any(is_file(os.path.join(resolved.folder, name)) for name in resolved.names):
+        raise ConfigError(f"no such file in the project: {path}")
+    return path
+
+
 @dataclass
 class ChatSession:
     asked: AskedTurn
     renders: bool = False  # answers as Markdown
+    attached: Attached = Attached()
     last: Exchange | None = None
     sent: Exchange | None = None  # the last answered one of the present model
     draft: str = ""  # of the next message
@@ -74,16 +160,17 @@ class ChatSession:
         return [str(turn.get("content", "")) for turn in tables if turn.get("role") == "User"]
 
     def plan(self, message: str) -> Exchange:
-        return self._prepared(prepare(self.project(), self.asked, message, require_key=False))
+        return self._prepared(message, require_key=False)
 
-    def _prepared(self, turn: Exchange) -> Exchange:
+    def _prepared(self, message: str, **how: Any) -> Exchange:  # noqa: ANN401 - of ``prepare``
+        turn = prepare(self.project(), self.asked, message, aside=self.attached.of, **how)
         self.last, self.discussion = turn, turn.request.discussion or DEFAULT
         return turn
 
     def ask(self, message: str, *, replaces: Sequence[Mapping[str, Any]] = ()) -> None:
         check_message(message)
         self._message, self._is_answered = message, bool(replaces)
-        turn = self._prepared(prepare(self.project(), self.asked, message, replaces=replaces))
+        turn = self._prepared(message, replaces=replaces)
         self._say_news(for_reader(turn.warnings), turn_notes(turn))
         try:
             with rendered_answer() if self.renders else nullcontext(write_piece) as write:
@@ -130,20 +217,22 @@ class ChatSession:
 
     def standing(self) -> list[str]:
         """Return the parts of the toolbar: cost, attachments, model."""
-        attached = self.asked.attached
-        number = len(attached.files) + len(attached.images)
+        number = len(self.attached.files) + len(self.attached.images)
         parts = [f"{number} attached"] if number else []
         return [self.spent.price, *parts, self._who]
 
-    def attach(self, change: Callable[..., Attached], paths: Iterable[str]) -> None:
-        self.point_at(attached=change(self.asked.attached, self.project(), tuple(paths)))
+    def attach(self, change: Callable[..., Attached], paths: Sequence[str]) -> None:
+        self.attached = change(self.attached, self.project(), paths)
 
     def add_mentioned(self, message: str) -> None:
         """Attach the files mentioned as ``@path`` in a message."""
-        added = self.asked.attached.files
         mentions = (match[1].rstrip(".,;:!?)") for match in _MENTION.finditer(message))
         paths = dict.fromkeys(map(self.from_here, mentions))
-        new = [path for path in paths if path not in added and self.path_of(path).is_file()]
+        new = [
+            path
+            for path in paths
+            if path not in self.attached.files and self.path_of(path).is_file()
+        ]
         if new:
             self.add(new)
 

@@ -9,23 +9,25 @@ import click
 from aggregate.base.errors import AggregateError, ConfigError, OutputError, PresetError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.task_budget import Amount
-from aggregate.cli.asking import path_entries, with_meant
+from aggregate.cli.arguments import path_entries
 from aggregate.cli.options import (
+    FILE,
     PATH,
     AskedProject,
     budget_option,
     config_option,
     flag,
-    new_config_option,
     option,
     quiet_option,
     scope_options,
 )
 from aggregate.cli.output import counted, say, warn_all, write_path, write_result, write_rows
 from aggregate.cli.program import Described
+from aggregate.cli.written_prompt import with_meant
 from aggregate.code.syntax import LANGUAGES, LanguageKind
 from aggregate.code.views import NOTEBOOK_SUFFIX
 from aggregate.project.configuration import (
+    CONFIG_NAME,
     first_config,
     global_config_path,
     load_config,
@@ -48,7 +50,14 @@ _BROKEN, _MISTAKEN = 1, 2  # exit codes: something is missing; the configuration
 
 
 @click.command()
-@new_config_option
+@option(
+    "-c --config",
+    "",
+    "The configuration file to write.",
+    type=FILE,
+    default=Path(CONFIG_NAME),
+    show_default=True,
+)
 @budget_option("Use all files, within this many tokens; by default show code by its skeleton.")
 def init(config: Path, budget: Amount | None) -> None:
     """Write a commented manual_slop.toml for this folder."""
@@ -190,7 +199,12 @@ def save(
         screenshots = list(request.screenshots)
     preset = ContextPreset(name, files, screenshots, **values)
     manager.save_preset(preset, scope=scope)
-    say(f'saved "{name}": {counted(_number_of_files(preset, config), "file")}')
+    present = request_for(
+        open_project(config if config.exists() else unconfigured(config)), with_history=False
+    )
+    chosen = select_files(replace(present, entries=tuple(map(Entry, preset.files)))).files
+    number = sum(not file.problem for file in chosen)  # that the entries match at present
+    say(f'saved "{name}": {counted(number, "file")}')
     warnings = manager.reload_context_presets()[1]
     warn_all([warning for warning in warnings if warning.startswith(f'preset "{name}": ')])
 
@@ -211,14 +225,6 @@ def delete(name: str, config: Path) -> None:
     """Delete NAME."""
     _manager(config).delete_preset(name)
     say(f'deleted "{name}"')
-
-
-def _number_of_files(preset: ContextPreset, config: Path) -> int:
-    """Count the files that a preset's entries match at present."""
-    project = config if config.exists() else unconfigured(config)
-    request = request_for(open_project(project), with_history=False)
-    request = replace(request, entries=tuple(map(Entry, preset.files)))
-    return sum(not file.problem for file in select_files(request).files)
 
 
 def _manager(config: Path) -> ContextPresetManager:

@@ -7,7 +7,7 @@ import click
 
 from aggregate.base.errors import ConfigError
 from aggregate.base.tokens import count
-from aggregate.cli.asking import agree, open_project_here
+from aggregate.cli.arguments import agree, open_project_here
 from aggregate.cli.options import config_option, flag
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.cli.program import Described

@@ -11,11 +11,11 @@ import click
 
 from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
-from aggregate.base.messages import path_meant
+from aggregate.base.nearest_names import path_meant
 from aggregate.base.task_budget import FileChoice, Level
 from aggregate.base.text import line_count
 from aggregate.cli import output
-from aggregate.cli.asking import from_here, open_project_here
+from aggregate.cli.arguments import from_here, open_project_here
 from aggregate.cli.options import config_option, json_option, option
 from aggregate.project.files import decode
 from aggregate.project.paths import compile_glob, is_glob

@@ -14,14 +14,15 @@ from aggregate.base.files import ViewMode, ViewRequest
 from aggregate.base.messages import fitted
 from aggregate.base.text import printable
 from aggregate.cli import options, output
-from aggregate.cli.asking import existing_meant, open_asked_project
+from aggregate.cli.arguments import existing_meant, open_asked_project
 from aggregate.cli.options import AskedProject, option
 from aggregate.cli.recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
-from aggregate.prompt import AskedViews, missing_grammars, request_for
+from aggregate.prompt import AskedViews, request_for
 from aggregate.prompt.asking import for_reader
+from aggregate.prompt.files.file_reading import missing_grammars
 from aggregate.prompt.files.file_sizes import FileSizes, measure_files
 
 
@@ -97,7 +98,7 @@ def stats(
     request = request_for(
         project, views=AskedViews(preset=preset, generated=generated), with_history=False
     )
-    recording.begin(request)
+    recording.begin(request, counts=False)
     with (
         open_index(use=not no_cache, verify=verify) as index,
         output.progress("Measuring files", hidden=False) as bar,

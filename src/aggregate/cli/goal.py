@@ -109,7 +109,12 @@ def goal(
     if not text.strip():
         raise click.UsageError("the goal is empty: describe the result")
     if provider != "scripted":
-        client = _open_model(provider, values["model"], values["base_url"], values["redact"])
+        model, base_url = values["model"], values["base_url"]
+        remote = charged(open_client(provider, model=model, base_url=base_url), Path())
+        redaction = redaction_for(sending=True, wanted=values["redact"])
+        if redaction.replaces:
+            remote = remote.through(redacting(redaction.allow, tell=warn))
+        client: Model = ChatModel(remote, model)
     elif script is not None:
         client = read_script(script)
     else:
@@ -127,14 +132,6 @@ def goal(
     for warning in result.warnings:
         warn(warning.removeprefix(_SIGN))
     _print(result, as_json=as_json)
-
-
-def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -> Model:
-    client = charged(open_client(provider, model=model, base_url=base_url), Path())
-    redaction = redaction_for(sending=True, wanted=redact)
-    if redaction.replaces:
-        client = client.through(redacting(redaction.allow, tell=warn))
-    return ChatModel(client, model)
 
 
 def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:

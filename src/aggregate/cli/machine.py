@@ -13,7 +13,7 @@ from aggregate.cli.options import flag, json_option, number, option
 from aggregate.cli.output import counted, say, warn, write_json, write_path, write_rows
 from aggregate.cli.program import Described
 from aggregate.code.syntax import LANGUAGES
-from aggregate.project.configuration import forget_configs, set_trust, trusted_projects
+from aggregate.project.configuration import forget_configs, set_trust, user_config
 from aggregate.project.git import forget_remotes
 from aggregate.project.index import byte_limit, clear_index, index_path, read_report
 
@@ -114,7 +114,7 @@ def trust(path: Path, remove: bool, show: bool) -> None:
     """
     if remove and show:
         raise click.UsageError("--remove and --list exclude each other: use one of them")
-    for root in trusted_projects() if show else [set_trust(path, trusted=not remove)]:
+    for root in user_config().trust.projects if show else [set_trust(path, trusted=not remove)]:
         write_path(Path(root))
 
 

@@ -132,14 +132,6 @@ config_option = option(
     type=FILE,
     callback=lambda _context, _option, path: nearest_config() if path is None else path,
 )
-new_config_option = option(
-    "-c --config",
-    "",
-    "The configuration file to write.",
-    type=FILE,
-    default=Path(CONFIG_NAME),
-    show_default=True,
-)
 scope_options = together(
     flag(ALLOW_OUTSIDE, "Read files outside the project if its files name them.", default=None),
     flag(ALLOW_SECRETS, "Read files that look like secrets, if you name them.", default=None),

@@ -1,6 +1,5 @@
 """Everything that the program prints."""
 
-import io
 import os
 import re
 import sys
@@ -239,35 +238,10 @@ def _write_error(text: str, *, is_repeated: bool = True) -> None:
     try:
         click.echo(text, nl=False, err=True)
     except (OSError, ValueError):
-        _drop(sys.stderr)  # the exit code still reports the outcome
+        drop_output(sys.stderr)  # the exit code still reports the outcome
 
 
-@contextmanager
-def usable_streams() -> Iterator[None]:
-    """Make standard streams accept any text; flush them at the end.
-
-    Text that cannot be flushed is dropped, since the interpreter would fail at it.
-    """
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:  # closed: the next opened file would get its number, and our messages
-            os.open(os.devnull, os.O_RDWR)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # for umlauts in an ASCII locale
-    try:
-        yield
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                if stream is not None:
-                    stream.flush()
-            except (OSError, ValueError):
-                _drop(stream)
-
-
-def _drop(stream: TextIO) -> None:
+def drop_output(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

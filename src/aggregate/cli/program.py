@@ -5,9 +5,10 @@ import gc
 import io
 import os
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +16,8 @@ import click
 from click.exceptions import NoSuchCommand
 
 from aggregate.base.disk.programs import guard_project
-from aggregate.base.errors import AggregateError, MistakeError, StateError, with_notes
-from aggregate.cli.output import say, say_body, usable_streams
+from aggregate.base.errors import AggregateError, MistakeError, with_notes
+from aggregate.cli.output import drop_output, say, say_body
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -65,33 +66,6 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "schema": CommandEntry("machine", "Print the JSON Schema of manual_slop.toml."),
 }
 
-_CONDUCT, _RUNS = "conduct", "conduct_runs"  # the second needs the extra "agents"
-CONDUCT: Mapping[str, CommandEntry] = {
-    "run": CommandEntry(
-        _CONDUCT, "Run TRACK, or continue its unfinished run; print the report's path."
-    ),
-    "status": CommandEntry(_RUNS, "Show the latest run of TRACK, or the attempts at TICKET."),
-    "diff": CommandEntry(
-        _RUNS, "Print the changes of TICKET, or of TRACK's latest run, as a patch."
-    ),
-    "apply": CommandEntry(
-        _RUNS, "Apply the changes of TRACK's latest run to your files; list them."
-    ),
-    "drop": CommandEntry(_RUNS, "Discard the changes of TRACK's latest run, with its branches."),
-    "resume": CommandEntry(_RUNS, "Continue the latest run of TRACK: run open and failed tickets."),
-    "retry": CommandEntry(_RUNS, "Run TICKETS of TRACK's latest run again, with their dependents."),
-    "approve": CommandEntry(_RUNS, "Approve a waiting TICKET; run its dependents."),
-    "reject": CommandEntry(_RUNS, "Reject a waiting TICKET; do not run its dependents."),
-    "cancel": CommandEntry(_RUNS, "Cancel the current run of TRACK."),
-    "forget": CommandEntry(
-        _RUNS, "Delete the finished runs of TRACK from the database; keep files."
-    ),
-    "new": CommandEntry(_CONDUCT, "Write a track NAME from a question; print its tickets' path."),
-    "worker": CommandEntry(
-        _RUNS, "Work on the tickets of every track on a database until interrupted."
-    ),
-}
-
 DEFAULT = "run"  # the command if none is named
 _SUMMARY_LENGTH = 1_000  # do not shorten first sentences
 _HELP_ALL = "--help-all"
@@ -130,6 +104,9 @@ class BriefCommand(click.Command):
 class Described(click.Group):
     brief: int | None = None  # commands in the short help
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)  # not sorted
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = list(self.summaries().items())
         with formatter.section("Commands"):
@@ -140,37 +117,6 @@ class Described(click.Group):
         return {name: command.get_short_help_str(_SUMMARY_LENGTH) for name, command in commands}
 
 
-class LazyGroup(Described):
-    table: Mapping[str, CommandEntry] = {}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.table)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return load(cmd_name, self.table) if cmd_name in self.table else None
-
-    def summaries(self) -> dict[str, str]:
-        return {name: row.summary for name, row in self.table.items()}
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in self.table and not ctx.resilient_parsing:
-            raise NoSuchCommand(args[0], possibilities=self.table, ctx=ctx)
-        return super().resolve_command(ctx, args)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Complete command names without loading the commands."""
-        from click.shell_completion import CompletionItem
-
-        names = [
-            CompletionItem(name, help=summary)
-            for name, summary in self.summaries().items()
-            if name.startswith(incomplete)
-        ]
-        return names + click.Command.shell_complete(self, ctx, incomplete)
-
-
 # Options of any command that name a project.
 _PROJECT_OPTIONS = click.Command(
     "project",
@@ -179,20 +125,39 @@ _PROJECT_OPTIONS = click.Command(
 )
 
 
-class Commands(LazyGroup):
-    """The program's commands; ``run`` is the default."""
+class Commands(Described):
+    """The program's commands, loaded on demand; ``run`` is the default."""
 
-    table = COMMANDS
     brief = 10
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return load(cmd_name) if cmd_name in COMMANDS else None
+
+    def summaries(self) -> dict[str, str]:
+        return {name: row.summary for name, row in COMMANDS.items()}
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete command names without loading the commands."""
+        from click.shell_completion import CompletionItem
+
+        names = [
+            CompletionItem(name, help=row.summary)
+            for name, row in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
+        if args[0] in COMMANDS or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        except NoSuchCommand as error:
-            message = f'{error.format_message()} To make it the task: aggregate --task "{args[0]}"'
-            raise NoSuchCommand(error.command_name, message, ctx=ctx) from None
+        error = NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        message = f'{error.format_message()} To make it the task: aggregate --task "{args[0]}"'
+        raise NoSuchCommand(args[0], message, ctx=ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the default command if the arguments name none.
@@ -216,47 +181,29 @@ class Commands(LazyGroup):
         if first.startswith("-"):
             options = {name for parameter in self.get_params(ctx) for name in parameter.opts}
             return first not in {*options, "-"}
-        if first in self.table or ctx.resilient_parsing:
-            return is_sentence(first)
+        if first in COMMANDS:
+            return False
+        has_blank = len(first.split(maxsplit=1)) > 1
+        if has_blank or ctx.resilient_parsing or os.path.lexists(first):
+            return has_blank or not ctx.resilient_parsing
         from difflib import get_close_matches  # for unknown words only
 
         words = [*takewhile(lambda word: not word.startswith("-"), args)]
-        is_word = not (is_sentence(first) or os.path.lexists(first))
-        return len(words) > 1 or not (is_word and get_close_matches(first, self.table))
+        return len(words) > 1 or not get_close_matches(first, COMMANDS)
 
 
-# Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which are written without spaces.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-
-
-def is_sentence(argument: str) -> bool:
-    """Return whether an argument has several words, or letters of a script without blanks."""
-    if argument.startswith("-"):
-        return False
-    has_blank = len(argument.split(maxsplit=1)) > 1
-    return has_blank or (not argument.isascii() and bool(re.search(f"[{_UNSPACED}]", argument)))
-
-
-def load(name: str, table: Mapping[str, CommandEntry] = COMMANDS) -> click.Command:
-    module = table[name].module
-    if module == _RUNS:
-        require_dbos()
+def load(name: str) -> click.Command:
     # Loading creates no garbage, and collecting takes a twentieth of a short run.
     collects = gc.isenabled()
     gc.disable()
     try:
-        command: click.Command = getattr(import_module(f"aggregate.cli.{module}"), name)
+        command: click.Command = getattr(
+            import_module(f"aggregate.cli.{COMMANDS[name].module}"), name
+        )
     finally:
         if collects:
             gc.enable()
     return command
-
-
-def require_dbos() -> None:
-    if find_spec("dbos") is None:
-        from aggregate.base.messages import install_command  # seldom needed
-
-        raise StateError(f"running tracks needs DBOS: {install_command('agents')}")
 
 
 FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130  # exit codes; ``BUG`` as in ``sysexits.h``
@@ -281,6 +228,31 @@ def program() -> None:
 
 # At most 50 MB. Python's default made collection a tenth of a run for a task; 100,000 still a twentieth.
 _OBJECTS_BETWEEN_COLLECTIONS = 500_000
+
+
+@contextmanager
+def usable_streams() -> Iterator[None]:
+    """Make standard streams accept any text; flush them at the end.
+
+    Text that cannot be flushed is dropped, since the interpreter would fail at it.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # closed: the next opened file would get its number, and our messages
+            os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # for umlauts in an ASCII locale
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                if stream is not None:
+                    stream.flush()
+            except (OSError, ValueError):
+                drop_output(stream)
 
 
 def run_process(this: "ThisRun | None" = None) -> int:

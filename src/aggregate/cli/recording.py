@@ -10,33 +10,47 @@ from hashlib import file_digest, sha256
 from itertools import accumulate
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from aggregate.base.disk.reading import is_inside, real_path
 from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
 from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import AggregateError
+from aggregate.base.files import Entry, FileItem
 from aggregate.base.redaction import redact
 from aggregate.cli import remembered
 from aggregate.cli.output import record
 from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
 from aggregate.project.configuration import CONFIG_NAME, Project
-from aggregate.prompt import Composition, edited_blocks, known_files, known_rows
+from aggregate.project.index import Index
+from aggregate.prompt import Composition, File
 from aggregate.prompt.asking import Request, files_of_sections
 from aggregate.prompt.document import END, SEPARATOR, Section
+from aggregate.prompt.files import (
+    FileReader,
+    FileStream,
+    Selection,
+    rendered_segment,
+    with_generated_policy,
+)
 from aggregate.prompt.output.numbered_output import audit_path, request_log_path
 from aggregate.sending import LoggedRequest, read_request, write_request
 from aggregate.sending.cache import HashedPrompt, HashedSegment
 
 if TYPE_CHECKING:
-    from aggregate.prompt import File, PromptTokens
+    from aggregate.prompt import PromptTokens
 
+# Files that affect more than their own block.
+_STEERING = (".gitignore", ".gitattributes", ".gitmodules", CONFIG_NAME)
+# A recorded file: path, location, number of its entry, whether a glob matches it, whether it is an error, and its own
+# entry. The location is ``""`` if it may affect more than its own block. The own entry is for files without a number.
+Row = tuple[str, str, int, bool, bool, tuple[str, bool, str] | None]
 _PART_BYTES: Final = 1 << 20
 _FILES: Final = Section.FILES.value
 _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are deleted
 
 
-def edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
+def _edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
     """Render the changed files into the earlier prompt; ``None`` if other blocks may change too."""
     run = this.earlier
     if run is None or not (this.changed and run.pages and run.written):
@@ -44,11 +58,11 @@ def edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPr
     # The last prompt may be deleted, or another process is still writing its records.
     with suppress(OSError, ValueError):
         values, warnings = json.loads(run.pages)
-        files = known_files(request, values)
+        files = _known_files(request, values)
         by_file = {file.file: file for file in files if file.file}
         if not this.changed.keys() <= by_file.keys():
             return None
-        blocks = edited_blocks(request, [by_file[path] for path in this.changed])
+        blocks = _edited_blocks(request, [by_file[path] for path in this.changed])
         last = blocks and remembered.last_prompt(run)
         logged = read_request(last.path) if last else None
         if not blocks or not last or not logged:
@@ -132,12 +146,17 @@ class Recording:
             self._seen = watch()
             self._output = record()
 
-    def begin(self, request: Request) -> None:
-        """List the output folder before a prompt is written."""
-        if self._this:
-            self._request = request
-            self._own = Own(os.path.realpath(request.output_dir), request.namespace)
-            self._before = self._own.names()
+    def begin(self, request: Request, *, counts: bool) -> EditedPrompt | None:
+        """List the output folder before a prompt is written.
+
+        Return the earlier prompt with the changed files; ``None`` if other blocks may change too.
+        """
+        if self._this is None:
+            return None
+        self._request = request
+        self._own = Own(os.path.realpath(request.output_dir), request.namespace)
+        self._before = self._own.names()
+        return _edited_prompt(self._this, request, counts=counts)
 
     def keep(self) -> None:
         """Store the run, unless its result depends on more than files."""
@@ -193,7 +212,7 @@ class Recording:
         """Pack the blocks of a prompt for reuse; ``b""`` if one depends on other files."""
         config = project.path or Path(CONFIG_NAME)
         sections = files_of_sections(config, self._request)
-        rows = known_rows(composition, [os.path.abspath(config), *sections, *self._steering])
+        rows = _known_rows(composition, [os.path.abspath(config), *sections, *self._steering])
         return json.dumps([rows, composition.warnings]).encode() if rows else b""
 
     @cached_property
@@ -231,6 +250,61 @@ class Recording:
             before=self._before,
             began_ns=this.began_ns,
         )
+
+
+def _known_rows(composition: Composition, steering: Sequence[str]) -> list[Row]:
+    """Return data about a prompt's files for later runs.
+
+    The list is empty if a changed file could affect other files' blocks. ``steering`` are absolute paths of files that
+    affect other files, such as ``.gitignore``.
+    """
+    request, source = composition.request, composition.source
+    depends = request.is_audited or request.is_tier3 or request.is_summary or request.results
+    if depends or request.is_numbered or not isinstance(source, FileStream):
+        return []
+    numbers = {id(entry): number for number, entry in enumerate(request.entries)}
+    special = {*source.reader.noted, *composition.secret_places, *steering}
+    rows: list[Row] = []
+    for file in composition.rows:
+        location, number = file.file, numbers.get(id(file.entry), -1)
+        if "/." in location or not location.startswith("/"):
+            location = os.path.abspath(location) if location else ""
+        is_special = file.path.rpartition("/")[2] in _STEERING
+        is_special = is_special or not special.isdisjoint((file.path, location))
+        if number < 0 or is_special or file.is_error:
+            location = ""
+        own = (file.item.path, file.item.auto_aggregate, file.view_mode.value)
+        entry = None if number >= 0 else own
+        rows.append((file.path, location, number, file.by_glob, file.is_error, entry))
+    return rows
+
+
+def _known_files(request: Request, rows: Sequence[Sequence[Any]]) -> list[File]:
+    """Return the files of recorded rows; ``request`` has the entries of then."""
+    files: list[File] = []
+    for path, location, number, by_glob, is_error, own in rows:
+        entry = request.entries[number]
+        if own:
+            entry_path, auto_aggregate, mode = own
+            entry = Entry(FileItem(entry_path, auto_aggregate, view_mode=mode))
+        files.append(File(path, location, entry, by_glob, is_error=is_error))
+    return files
+
+
+def _edited_blocks(request: Request, files: Sequence[File]) -> Mapping[str, str] | None:
+    """Render the blocks of changed files by path.
+
+    Return ``None`` if more than these blocks may change in the prompt.
+    """
+    selection = with_generated_policy(Selection(tuple(files)), request)
+    reader = FileReader(request.redaction, selection)
+    rendered = tuple(FileStream(reader, Index(None, limit=0)))
+    has_notes = reader.noted or selection.skipped
+    if has_notes or any(file.is_error or file.source.secrets for file in rendered):
+        return None
+    if [file.without_text() for file in rendered] != [*files]:
+        return None
+    return {file.path: rendered_segment(file).text for file in rendered}
 
 
 def _hash_of(path: Path) -> str:

@@ -1,7 +1,7 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations, compress
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,14 @@ import click
 from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Narrowing
 from aggregate.base.task_budget import AUTO, Amount, Finish, Task
-from aggregate.cli import asking, options
-from aggregate.cli.asking import UNCOMMITTED, RunCommand
-from aggregate.cli.options import AskedProject, flag, option, take
-from aggregate.cli.output import progress, say, warn_all, write_json, write_path, write_pieces
+from aggregate.cli import arguments, options
+from aggregate.cli.arguments import UNCOMMITTED, RunCommand
+from aggregate.cli.options import AskedProject, flag, option
+from aggregate.cli.output import progress, say, warn_all, write_json
 from aggregate.cli.program import HELP_ALL
-from aggregate.cli.recording import Recording, edited_prompt
-from aggregate.cli.remembered import ThisRun
-from aggregate.cli.written_prompt import WrittenPrompt, write_parts
-from aggregate.project.configuration import Project
+from aggregate.cli.recording import Recording
+from aggregate.cli.written_prompt import write_parts, write_prompt
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
     NO_BUDGET,
@@ -32,35 +31,32 @@ from aggregate.prompt import (
 from aggregate.prompt.asking import FOCUS_TIER, Request, find_preset, for_reader
 from aggregate.prompt.corpus import check_focus
 from aggregate.prompt.files import select_files
-from aggregate.prompt.output.numbered_output import write_named, write_numbered
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
 _OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
 
 
-@dataclass(frozen=True, slots=True)
-class AskedFiles:
-    """The files to use, and the seeds of their ranking."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedRun(AskedProject):
+    """The options of ``run``, with the task and paths that were typed."""
 
+    # the files to use, and the seeds of their ranking
     arguments: tuple[str, ...]
     paths_from: str | None
+    remote: str | None
     include: tuple[str, ...]
     exclude: tuple[str, ...]
+    preset: str | None
+    generated: str | None
+    strategy: str | None
+    tier: int | None
     focus: tuple[str, ...]
     symbols: tuple[str, ...]
     diff: str
-
-    def narrowing(self, paths: tuple[str, ...], base_dir: Path) -> Narrowing:
-        folder = os.path.relpath(Path.cwd(), base_dir).replace(os.sep, "/")
-        is_below = folder != "." and not folder.startswith("..")
-        prefix = f"{folder}/" if is_below else ""
-        return Narrowing(asking.path_entries(paths, base_dir), self.include, self.exclude, prefix)
-
-
-@dataclass(frozen=True, slots=True)
-class AskedParts:
-    """The parts of the prompt besides its files, and its form."""
-
+    budget: Amount | str | None
+    pick: str
+    base_url: str
+    # the other parts of the prompt, and its form
     discussion: str
     no_history: bool
     redact: bool | None
@@ -69,44 +65,41 @@ class AskedParts:
     attach: tuple[str, ...]
     line_numbers: bool
     form: str
-
-    def finish(self, changes: str, *, tells: bool) -> Finish:
-        """Return the additions to the prompt; run the commands of ``--attach``."""
-        return Finish(
-            has_frame=not self.bare,
-            changes=changes,
-            instructions=(read_instructions(self.instructions),) if self.instructions else (),
-            attached=tuple(asking.read_attached(name, tells=tells) for name in self.attach),
-            line_numbers=self.line_numbers,
-            is_xml=self.form == "xml",
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class AskedOutput:
-    """The prompt's destination, and the reports about it."""
-
+    # its destination, and the reports about it
     output: str | None
     to_stdout: bool
     copies: bool
     explain: bool
+    split: int | None
     as_json: bool
     quiet: bool
     verbose: bool
-    split: int | None
+    no_cache: bool
+    verify: bool
+    paths: tuple[str, ...] = ()
+    task: Task | None = None
 
-    @property
-    def is_printed(self) -> bool:
-        return self.to_stdout or self.output == "-"
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> "AskedRun":
+        """Check the options, and read paths and task: once, since they may be on standard input."""
+        argument = values.pop("task")
+        asked = cls(**values)
+        asked._check()
+        paths, task = arguments.read_arguments(
+            asked.arguments,
+            argument,
+            paths_from=asked.paths_from,
+            symbols=asked.symbols,
+            since=asked.diff,
+            quiet=asked.quiet,
+        )
+        budget = asked.budget if asked.split is None else NO_BUDGET
+        return replace(asked, paths=paths, task=task, budget=budget)
 
-    @property
-    def file(self) -> Path | None:
-        return Path(self.output) if self.output and self.output != "-" else None
-
-    def check(self, *, has_budget: bool, form: str) -> None:
+    def _check(self) -> None:
         """Raise an error for options that exclude each other."""
-        numbered = (self.is_printed, self.output, self.explain, self.as_json, form == "xml")
-        if self.split is not None and (has_budget or any(numbered)):
+        numbered = (self.is_printed, self.output, self.explain, self.as_json, self.form == "xml")
+        if self.split is not None and (self.budget is not None or any(numbered)):
             raise click.UsageError(
                 "--split writes numbered prompts: leave out --budget, --stdout, -o, --explain, --json and --format"
             )
@@ -119,93 +112,79 @@ class AskedOutput:
         for pair in combinations(chosen, 2):
             if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
                 raise click.UsageError(f"{' and '.join(pair)} exclude each other: use one of them")
-
-
-@dataclass(frozen=True, slots=True)
-class AskedRun(AskedProject):
-    """The options of ``run``, with the task and paths that were typed."""
-
-    remote: str | None = None
-    no_cache: bool = False
-    verify: bool = False
-    budget: Amount | str | None = None
-    pick: str = ""
-    base_url: str = ""
-    files: AskedFiles = field(kw_only=True)
-    views: AskedViews = field(kw_only=True)
-    parts: AskedParts = field(kw_only=True)
-    output: AskedOutput = field(kw_only=True)
-    paths: tuple[str, ...] = ()
-    task: Task | None = None
-
-    @classmethod
-    def of(cls, values: dict[str, Any]) -> "AskedRun":
-        """Check the options, and read paths and task: once, since they may be on standard input."""
-        files, argument = take(AskedFiles, values), values.pop("task")
-        views, parts = take(AskedViews, values), take(AskedParts, values)
-        output = take(AskedOutput, values)
-        asked = cls(**values, files=files, views=views, parts=parts, output=output)
-        output.check(has_budget=asked.budget is not None, form=parts.form)
-        if asked.remote is not None and (asked.allow_outside or asking.is_named("config")):
+        if self.remote is not None and (self.allow_outside or arguments.is_named("config")):
             raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
-        tells, listed = not output.quiet, files.paths_from
-        paths, text = asking.read_arguments(
-            files.arguments, argument, paths_from=listed, tells=tells
-        )
-        task = asking.read_task_argument(text, symbols=files.symbols, since=files.diff)
-        budget = asked.budget if output.split is None else NO_BUDGET
-        return replace(asked, paths=paths, task=task, budget=budget)
+
+    @property
+    def is_printed(self) -> bool:
+        return self.to_stdout or self.output == "-"
+
+    @property
+    def file(self) -> Path | None:
+        return Path(self.output) if self.output and self.output != "-" else None
+
+    @property
+    def repeats_hints(self) -> bool:
+        return self.verbose or self.no_cache
 
     def open(self) -> Project:
-        tells = not self.output.quiet
         if self.remote is not None:
-            return asking.open_remote(self.remote, allow_secrets=self.allow_secrets, tells=tells)
-        is_overview = self.task is None and self.budget is None
-        hint = asking.OVERVIEW if is_overview else asking.KEEP
-        return asking.open_asked_project(
-            self,
-            hint=hint if tells and not self.paths else "",
-            is_verbose=self.output.verbose or self.no_cache,
-        )
+            return arguments.open_remote(
+                self.remote, allow_secrets=self.allow_secrets, quiet=self.quiet
+            )
+        hint = arguments.OVERVIEW if self.task is None and self.budget is None else arguments.KEEP
+        hint = "" if self.quiet or self.paths else hint
+        return arguments.open_asked_project(self, hint=hint, is_verbose=self.repeats_hints)
 
     def budget_in(self, project: Project) -> Amount | str | None:
         """Return the budget by option, configuration or default (rule T-3)."""
         config, task = project.config, self.task
-        name = self.views.preset or config.project.active_preset
+        name = self.preset or config.project.active_preset
         preset = find_preset(project, name) if name else None
         tokens = config.budget.tokens
-        if self.views.tier == FOCUS_TIER and config.budget.tier3 is not None:
+        if self.tier == FOCUS_TIER and config.budget.tier3 is not None:
             tokens = config.budget.tier3
         if self.budget is not None or tokens is not None or (preset and preset.budget is not None):
             return self.budget
         has_text = bool((task.text if task else "") or config.task.text.strip())
         has_files = preset is not None or bool(config.files.paths)
-        if not self.files.diff and (has_files or not (task or has_text)):
+        if not self.diff and (has_files or not (task or has_text)):
             is_overview = project.is_bare and not (preset or self.paths)
             return AUTO if is_overview else None
-        has_seeds = has_text or self.files.symbols or self.files.focus
-        usual = REVIEW_TOKENS if self.files.diff and not has_seeds else WITHOUT_MODEL
-        if not self.output.quiet:
+        has_seeds = has_text or self.symbols or self.focus
+        usual = REVIEW_TOKENS if self.diff and not has_seeds else WITHOUT_MODEL
+        if not self.quiet:
             hint = f"budget: {usual:,} tokens by default; {_OTHER_BUDGETS}"
-            asking.say_once(hint, project, is_verbose=self.output.verbose or self.no_cache)
+            arguments.say_once(hint, project, is_verbose=self.repeats_hints)
         return usual
 
     def request(self, project: Project) -> Request:
         base_dir = project.folder / project.config.files.base_dir
-        files, parts = self.files, self.parts
+        folder = os.path.relpath(Path.cwd(), base_dir).replace(os.sep, "/")
+        is_below = folder != "." and not folder.startswith("..")
+        entries = arguments.path_entries(self.paths, base_dir)
+        prefix = f"{folder}/" if is_below else ""
+        finish = Finish(
+            has_frame=not self.bare,
+            changes=self.diff,
+            instructions=(read_instructions(self.instructions),) if self.instructions else (),
+            attached=tuple(arguments.read_attached(name, quiet=self.quiet) for name in self.attach),
+            line_numbers=self.line_numbers,
+            is_xml=self.form == "xml",
+        )
         request = request_for(
             project,
-            views=self.views,
-            focus_files=asking.typed_places(files.focus, base_dir),
-            with_history=not parts.no_history,
-            discussion=parts.discussion or None,
+            views=AskedViews(self.strategy, self.preset, self.generated, self.tier),
+            focus_files=arguments.typed_places(self.focus, base_dir),
+            with_history=not self.no_history,
+            discussion=self.discussion or None,
             task=self.task,
             budget=self.budget_in(project),
-            redact=parts.redact,
-            finish=parts.finish(files.diff, tells=not self.output.quiet),
+            redact=self.redact,
+            finish=finish,
         )
-        narrowing = files.narrowing(self.paths, base_dir)
-        request = replace(request, narrowing=narrowing, output_file=self.output.file)
+        narrowing = Narrowing(entries, self.include, self.exclude, prefix)
+        request = replace(request, narrowing=narrowing, output_file=self.file)
         if request.task:
             request = replace(request, task=replace(request.task, is_strict=True))
         elif request.tier is None and request.focus_files:
@@ -305,73 +284,67 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
     """
     recording = Recording(context.obj)
     asked = AskedRun.of(values)
-    output = asked.output
     index = open_index(use=not asked.no_cache, verify=asked.verify)
     project = asked.open()
     request = asked.request(project)
-    if asked.files.diff and not (request.task and request.budget):
+    if asked.diff and not (request.task and request.budget):
         raise click.UsageError("--diff needs a budget: leave out --budget all")
-    if asked.files.diff and not output.quiet:
-        asking.warn_of_revision(asked.files.arguments, request.base_dir)
-    recording.begin(request)
+    if asked.diff and not asked.quiet:
+        arguments.warn_of_revision(asked.arguments, request.base_dir)
+    # A remote project's prompt is written to the user's own folder.
+    within = request.written_in if asked.remote is None else Path(project_root(Path()))
+    edited = recording.begin(request, counts=asked.as_json or not asked.quiet)
     with index:  # to save the results of an interrupted run
-        pick, url = asked.pick, asked.base_url
-        request = asking.looked_at(request, pick, base_url=url, index=index, quiet=output.quiet)
-        if output.split is not None:
-            with progress("Rendering files", hidden=output.quiet) as bar:
-                write_parts(request, output.split, index=index, bar=bar, tells=not output.quiet)
+        request = _looked_at(asked, request, index)
+        if asked.split is not None:
+            write_parts(request, asked.split, index, within=within, quiet=asked.quiet)
             return
-        if output.explain:
-            _explain(output, request, index)
+        if asked.explain:
+            _explain(asked, request, index)
             return
-        path, written = _write(asked, request, index, context.obj)
-    if path and output.copies:
+        path, stream = write_prompt(
+            request,
+            index,
+            edited,
+            within=within,
+            is_printed=asked.is_printed,
+            as_json=asked.as_json,
+            quiet=asked.quiet,
+            verbose=asked.verbose,
+        )
+    if path and asked.copies:
         from aggregate.cli.clipboard import copy_to_clipboard  # seldom needed
 
         report = copy_to_clipboard(path.read_bytes())
-        if not output.quiet:
+        if not asked.quiet:
             say(report)
-    if not output.quiet and index.warning:
+    if not asked.quiet and index.warning:
         warn_all([index.warning])
-    is_unusual = output.copies or output.output or output.verbose or request.is_xml
+    is_unusual = asked.copies or asked.output or asked.verbose or request.is_xml
     if path and index.is_used and not (is_unusual or asked.verify or index.warning):
-        recording.keep_prompt(path, written.stream, project)
+        recording.keep_prompt(path, stream, project)
 
 
-def _write(
-    asked: AskedRun, request: Request, index: Index, this: ThisRun | None
-) -> tuple[Path | None, WrittenPrompt]:
-    """Write the prompt and its records, and report them; return its path if it is a file."""
-    output, path = asked.output, None
-    counts = output.as_json or not output.quiet
-    with progress("Rendering files", hidden=output.quiet) as bar:
-        edited = edited_prompt(this, request, counts=counts) if this else None
-        is_file = not output.is_printed
-        written = WrittenPrompt(
-            request, index, counts=counts, bar=bar, is_file=is_file, edited=edited
-        )
-        if output.is_printed:
-            write_pieces(written.pieces())
-        elif request.output_file:
-            has_records = write_named(request.output_file, written.pieces())
-            path = request.output_file if has_records else None
-        else:
-            root = request.written_in if asked.remote is None else Path(project_root(Path()))
-            folder, name = request.output_dir, request.namespace
-            suffix = ".xml" if request.is_xml else ".md"
-            path = write_numbered(folder, name, written.pieces(), project=root, suffix=suffix)
-    if path and not output.as_json:
-        write_path(path)
-    written.record(path)
-    warnings = written.warnings() if counts else []
-    if output.as_json:
-        write_json(written.data(path, warnings))
-    if not output.quiet:
-        written.tell(warnings, is_verbose=output.verbose)
-    return path, written
+def _looked_at(asked: AskedRun, request: Request, index: Index) -> Request:
+    """Let a model pick files if an option or the configuration requests it (rules T-10, T-17)."""
+    has_both = request.budget is not None and request.task is not None
+    if asked.pick and not has_both:
+        raise click.UsageError("--pick chooses files for a task and a budget: add both")
+    name = asked.pick or (has_both and user_config().task.pick)
+    if not name:
+        return request
+    from aggregate.sending import look_again  # seldom needed
+
+    is_auto = name == AUTO
+    model = "" if is_auto else name
+    looked = look_again(request, model, base_url=asked.base_url, index=index, is_auto=is_auto)
+    if not asked.quiet:
+        say(*looked.notes)
+        warn_all(looked.warnings)
+    return looked.request
 
 
-def _explain(output: AskedOutput, request: Request, index: Index) -> None:
+def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     from aggregate.cli.explain import print_audit
     from aggregate.prompt import count_prompt
     from aggregate.prompt.audit import audit_data, audit_of
@@ -379,13 +352,13 @@ def _explain(output: AskedOutput, request: Request, index: Index) -> None:
 
     if request.task is None and request.budget is None:
         raise click.UsageError("--explain needs a task or a budget: add --task or --budget")
-    with progress("Rendering files", hidden=output.quiet) as bar:
+    with progress("Rendering files", hidden=asked.quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     tokens = count_prompt(composition.prompt, index=index, end=END)
     audit = audit_of(request, composition, tokens)
-    if not output.quiet:
+    if not asked.quiet:
         warn_all(for_reader(composition.warnings), more="--json")
-    if output.as_json:
+    if asked.as_json:
         write_json(audit_data(audit))
     else:
         print_audit(audit)

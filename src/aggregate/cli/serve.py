@@ -13,7 +13,7 @@ from aggregate.base.disk.reading import project_root, read_text
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import install_command
-from aggregate.cli.asking import agree, open_asked_project
+from aggregate.cli.arguments import agree, open_asked_project
 from aggregate.cli.options import AskedProject, config_option, flag, number, option
 from aggregate.cli.output import say, warn, write_result, write_rows
 from aggregate.mcp import CAP, HOSTS, LEAST_CAP, with_server
@@ -66,7 +66,7 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
 
     Claude Desktop and Windsurf have one configuration for all projects; the others read one in the project's folder.
     """
-    from aggregate.prompt.sections import unified_diff  # seldom needed
+    from aggregate.sending.cache import unified_diff  # seldom needed
 
     root = config.parent.absolute()
     host = HOSTS[name]

@@ -6,16 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aggregate.base.disk.reading import project_root
 from aggregate.base.task_budget import doubts
-from aggregate.base.text import common_prefix
-from aggregate.cli.asking import with_meant
-from aggregate.cli.output import Bar, say, warn, warn_all, write_path
+from aggregate.base.text import common_prefix, heading_text
+from aggregate.cli.arguments import existing_meant
+from aggregate.cli.output import (
+    Bar,
+    progress,
+    say,
+    warn,
+    warn_all,
+    write_json,
+    write_path,
+    write_pieces,
+)
 from aggregate.project.index import Index
-from aggregate.prompt import Composition, stream_prompt
+from aggregate.prompt import Composition, File, stream_prompt
 from aggregate.prompt.asking import ALL_FILES, Request, for_reader
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment, SourceMap
-from aggregate.prompt.output.numbered_output import write_numbered
+from aggregate.prompt.output.numbered_output import write_named, write_numbered
 from aggregate.sending import log_written_prompt
 from aggregate.sending.cache import SYSTEM, HashedPrompt, HashedSegment, PrefixReport
 
@@ -39,6 +47,55 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
     for path, parts in folders.items():
         sums["/".join((*parts[: depth + 1], "")) or "."] += tokens[path]
     return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:3]
+
+
+def with_meant(warnings: Iterable[str], files: Iterable[File], folder: Path) -> list[str]:
+    hints = {
+        heading_text(file.path): existing_meant(file.path, folder)
+        for file in files
+        if file.is_error
+    }
+    return [warning + hints.get(warning.rpartition(": ")[2], "") for warning in warnings]
+
+
+def write_prompt(
+    request: Request,
+    index: Index,
+    edited: "EditedPrompt | None",
+    *,
+    within: Path | None,
+    is_printed: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> tuple[Path | None, "Composition | EditedPrompt"]:
+    """Write the prompt and its records, and report them; return its path if it is a file."""
+    path = None
+    counts = as_json or not quiet
+    with progress("Rendering files", hidden=quiet) as bar:
+        is_file = not is_printed
+        written = WrittenPrompt(
+            request, index, counts=counts, bar=bar, is_file=is_file, edited=edited
+        )
+        if is_printed:
+            write_pieces(written.pieces())
+        elif request.output_file:
+            has_records = write_named(request.output_file, written.pieces())
+            path = request.output_file if has_records else None
+        else:
+            folder, name = request.output_dir, request.namespace
+            suffix = ".xml" if request.is_xml else ".md"
+            path = write_numbered(folder, name, written.pieces(), project=within, suffix=suffix)
+    if path and not as_json:
+        write_path(path)
+    written.record(path)
+    if counts:
+        warnings = written.warnings()
+        if as_json:
+            write_json(written.data(path, warnings))
+        if not quiet:
+            written.tell(warnings, is_verbose=verbose)
+    return path, written.stream
 
 
 class WrittenPrompt:
@@ -199,24 +256,26 @@ class WrittenPrompt:
         }
 
 
-def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells: bool) -> None:
+def write_parts(
+    request: Request, tokens: int, index: Index, *, within: Path | None, quiet: bool
+) -> None:
     """Write a prompt in parts of at most ``tokens`` (rule T-15); print their paths."""
     from aggregate.prompt import SavedCounts, compose_prompt
     from aggregate.prompt.audit import record_audit
     from aggregate.prompt.output import cuts_of, split_prompt
 
-    composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
+    with progress("Rendering files", hidden=quiet) as bar:
+        composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     count = SavedCounts(index)
     parts = split_prompt(composition.prompt, tokens, title=request.title, count=count)
-    root = request.written_in or Path(project_root(Path()))
     folder, name = request.output_dir, request.namespace
-    paths = [write_numbered(folder, name, part.pieces(), project=root) for part in parts]
+    paths = [write_numbered(folder, name, part.pieces(), project=within) for part in parts]
     for number, (part, path) in enumerate(zip(parts, paths, strict=True)):
         cut = (*composition.cut, *cuts_of(parts, paths, number, count))
         record_audit(path, request, replace(composition, cut=cut), part)
         write_path(path)
-        if tells:
+        if not quiet:
             say(f"{count(part.written):>11,} tokens (o200k) in part {number + 1} of {len(parts)}")
-    if tells:
+    if not quiet:
         warnings = with_meant(composition.warnings, composition.rows, request.base_dir)
         warn_all(for_reader(warnings))

@@ -96,9 +96,6 @@ class Access:
             return True
         return name in _OWN_NAMES and port == str(self.port)
 
-    def is_own_origin(self, header: str) -> bool:
-        return header.startswith("http://") and self.is_own_host(header.removeprefix("http://"))
-
 
 def _is_same(value: str, secret: str) -> bool:
     return hmac.compare_digest(value.encode(errors="replace"), secret.encode())
@@ -161,7 +158,8 @@ class Guarded:
             if path.startswith("/api/") and is_foreign:
                 return _refused(path, _FOREIGN, 403)
             return None
-        if not access.is_own_origin(headers.get(b"origin", "")):
+        scheme, _, host = headers.get(b"origin", "").partition("://")
+        if scheme != "http" or not access.is_own_host(host):
             return _refused(path, _FOREIGN, 403)
         kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
         if headers.get(HEADER) != "1" or kind != "application/json":

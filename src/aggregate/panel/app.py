@@ -20,7 +20,7 @@ from aggregate.base.errors import AggregateError, ToolError
 from aggregate.panel import answers
 from aggregate.panel.access import Access, App, Guarded
 from aggregate.panel.composition import ComposedDraft
-from aggregate.panel.draft import Draft
+from aggregate.panel.draft import ConfigDraft, Draft
 from aggregate.panel.file_data import MOST_BYTES, image_data, images_of, known_images
 from aggregate.panel.page_session import Session
 from aggregate.panel.prompt_data import beside_prompt
@@ -51,10 +51,7 @@ def state_data(session: Session) -> dict[str, Any]:
     composed = view.composed
     warnings = [session.problem] if session.problem else []
     warnings += for_reader(composed.composition.warnings) if composed else ()
-    size = None
-    if composed and not view.error:
-        lines = composed.lines
-        size = {"tokens": composed.tokens.document, "bytes": lines.size, "lines": lines.count}
+    size = composed.size if composed and not view.error else None
     state = {
         "version": session.version,
         "revision": now.revision,  # of the draft and the disk
@@ -231,8 +228,8 @@ class Panel:
             answers.question("/api/image", self._image),
             Route("/api/events", self._events),
             self._change("edit", self._edit),
-            self._change("undo", lambda _: session.undo()),
-            self._change("redo", lambda _: session.redo()),
+            self._change("undo", lambda _: session.step(ConfigDraft.undo)),
+            self._change("redo", lambda _: session.step(ConfigDraft.redo)),
             self._change("reload", lambda _: session.reload()),
             self._change("preset/save", self._save_preset),
             self._change(

@@ -5,7 +5,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, Final
@@ -153,7 +153,12 @@ class ComposedDraft:
     tokens: PromptTokens
     lines: PromptLines
     selected: Mapping[str, File]  # files of its entries by path
-    choices: Mapping[str, FileChoice] = field(default_factory=dict)  # with a task or a budget
+    choices: Mapping[str, FileChoice]  # with a task or a budget
+
+    @property
+    def size(self) -> dict[str, int]:
+        lines = self.lines
+        return {"tokens": self.tokens.document, "bytes": lines.size, "lines": lines.count}
 
 
 def compose_draft(

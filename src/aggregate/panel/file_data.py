@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
-from aggregate.base.disk.writing import temporary_name, write_to_free
+from aggregate.base.disk.writing import write_to_free
 from aggregate.base.errors import AggregateError, OutputError, ToolError
 from aggregate.base.files import View, ViewMode
 from aggregate.base.task_budget import FileChoice
@@ -217,8 +217,6 @@ def add_image(request: Request, encoded: str, name: str = "") -> Path:
     numbers = chain([""], (f"-{number}" for number in count(2)))
     names = (folder / f"{stem}{number}{suffix}" for number in numbers)
     try:
-        return write_to_free(
-            names, (data,), temporary_name(folder, stem), within=request.written_in
-        )
+        return write_to_free(folder, stem, names, (data,), within=request.written_in)
     except OSError as error:
         raise OutputError(f"cannot write to {folder}: {error.strerror or error}") from error

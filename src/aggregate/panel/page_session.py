@@ -27,8 +27,9 @@ from aggregate.panel.prompt_data import CacheMarks, FileRows, cache_marks, promp
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import Composer, File, SavedCounts, redact_file
+from aggregate.prompt import Composer, File, SavedCounts
 from aggregate.prompt.asking import scope_of
+from aggregate.prompt.files.file_reading import redact_file
 from aggregate.sending import LoggedRequest, recent_requests
 
 _MOST_PATHS: Final = 100  # of an event; for more the page reloads the table anyway
@@ -122,14 +123,10 @@ class Session:
             if self.draft.take(draft, step=step):
                 self._draft_changed()
 
-    def undo(self) -> None:
+    def step(self, to: Callable[[ConfigDraft], bool]) -> None:
+        """Take a step of the draft, such as ``ConfigDraft.undo``."""
         with self._lock:
-            if self.draft.undo():
-                self._draft_changed()
-
-    def redo(self) -> None:
-        with self._lock:
-            if self.draft.redo():
+            if to(self.draft):
                 self._draft_changed()
 
     def reload(self) -> None:

@@ -86,9 +86,7 @@ def prompt_data(
         hidden.sort(key=lambda choice: choice.rank or last)
     return {
         "revision": revision,
-        "tokens": composed.tokens.document if composed else 0,
-        "bytes": composed.lines.size if composed else 0,
-        "lines": composed.lines.count if composed else 0,
+        **(composed.size if composed else dict.fromkeys(("tokens", "bytes", "lines"), 0)),
         "sections": composed.lines.sections() if composed else [],
         "breakpoints": list(marks.breakpoints),
         "kept_until": marks.kept_until,
@@ -111,7 +109,7 @@ def _hidden_file(choice: FileChoice) -> dict[str, Any]:
     }
 
 
-def beside_prompt(model: dict[str, Any], size: dict[str, int] | None) -> dict[str, Any]:
+def beside_prompt(model: dict[str, Any], size: Mapping[str, int] | None) -> dict[str, Any]:
     """Add the prompt's token count and price to a model."""
     if size is None:
         return {**model, "tokens": None, "cost": None}

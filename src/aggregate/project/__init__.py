@@ -4,14 +4,9 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset, ContextPresetManager
-    from aggregate.project.table import as_data
-    from aggregate.project.tables import Config, json_schema
+    from aggregate.project.tables import Config, as_data, json_schema
 else:
     __getattr__ = door(
         __name__,
-        {
-            "presets": "ContextPreset ContextPresetManager",
-            "table": "as_data",
-            "tables": "Config json_schema",
-        },
+        {"presets": "ContextPreset ContextPresetManager", "tables": "Config as_data json_schema"},
     )

@@ -14,9 +14,8 @@ from aggregate.base.files import FileItem
 from aggregate.base.messages import short_list
 from aggregate.project.configuration.edit import change_document, changing
 from aggregate.project.configuration.load import load_config
-from aggregate.project.paths.globs import is_glob
-from aggregate.project.table import as_data
-from aggregate.project.tables import Config
+from aggregate.project.paths.globs_and_ignores import is_glob
+from aggregate.project.tables import Config, as_data
 
 ContextFileEntry = FileItem  # a plain string is promoted to one
 

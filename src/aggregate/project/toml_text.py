@@ -46,15 +46,8 @@ _EXCESS = {
 Keys = tuple[str | int, ...]
 
 
-def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line that sets a key in TOML text.
-
-    Without such a line returns that of the key's table.
-    """
-    return nearest_line(key_lines(text), keys)
-
-
 def nearest_line(lines: Mapping[Keys, int], keys: Sequence[str | int]) -> int | None:
+    """Return the line that sets a key; without such a line that of the key's table."""
     path = tuple(keys)
     while path and path not in lines:
         path = path[:-1]

@@ -10,8 +10,8 @@ from typing import Final
 from aggregate.base.disk.reading import real_path
 from aggregate.base.disk.witnesses import State
 from aggregate.base.errors import ConfigError
-from aggregate.project.files.path_resolution import FolderListing, walk_tree
-from aggregate.project.git.git_process import git
+from aggregate.project.files.file_listing import FolderListing, walk_tree
+from aggregate.project.git.guarded_git import git
 from aggregate.project.index.store import look_at
 
 _LEAST_PAUSE: Final = 1.0  # seconds between two looks

@@ -11,8 +11,8 @@ from pathlib import Path
 from aggregate.base.disk.reading import real_path
 from aggregate.base.disk.witnesses import Seen
 from aggregate.project.configuration import CONFIG_NAME, global_config_path
-from aggregate.project.files.path_resolution import visited_folders
-from aggregate.project.git.git_process import git
+from aggregate.project.files.file_listing import visited_folders
+from aggregate.project.git.guarded_git import git
 
 # Files in parent folders with an effect on the project's extent.
 _MARKS = (".git", ".gitignore", ".gitattributes", CONFIG_NAME, "HEAD")
@@ -41,7 +41,8 @@ def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
     yield from (config, os.path.dirname(config))  # noqa: PTH120
     trees = [real_path(folder) for folder in [*seen.trees]]
     for folder in dict.fromkeys((current, *map(real_path, folders), *trees)):
-        yield from _marks_above(folder)
+        for above in (folder, *map(str, Path(folder).parents)):
+            yield from (os.path.join(above, name) for name in _MARKS)
     for tree in dict.fromkeys((*trees, *map(real_path, seen.repositories))):
         yield from _git_files(tree)
 
@@ -69,15 +70,6 @@ def program_paths() -> Iterator[str]:
     modules = [getattr(module, "__file__", None) for module in [*sys.modules.values()]]
     yield from (os.path.abspath(file) for file in modules if file and os.path.lexists(file))
     yield from (path for path in sys.path if path and Path(path).is_dir())
-
-
-def _marks_above(folder: str) -> Iterator[str]:
-    while True:
-        yield from (os.path.join(folder, name) for name in _MARKS)
-        parent = os.path.dirname(folder)  # noqa: PTH120
-        if parent == folder:
-            return
-        folder = parent
 
 
 def _git_files(folder: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Entry, FileEntry, FileRecord
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.redaction import AS_THEY_ARE
 from aggregate.base.task_budget import Place
 from aggregate.base.values import CACHE_DIR
@@ -16,15 +16,8 @@ from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
 from aggregate.project.paths import Scope
 from aggregate.project.tables import BEADS_MODE
-from aggregate.prompt.asking import (
-    AskedBudget,
-    AskedTask,
-    AskedViews,
-    Request,
-    Strategy,
-    open_project,
-    request_for,
-)
+from aggregate.prompt.asking import Request, Strategy, open_project
+from aggregate.prompt.asking.resolve import AskedBudget, AskedTask, AskedViews, request_for
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
@@ -32,7 +25,6 @@ from aggregate.prompt.assemble import (
     find_screenshots,
     given_parts,
     section_segments,
-    with_references,
 )
 from aggregate.prompt.document import Prompt, Screenshot
 from aggregate.prompt.files import (
@@ -165,7 +157,7 @@ def run(
         budget=budget,
         redact=redact,
     )
-    results = with_references(results, project.folder / CACHE_DIR, results_threshold)
+    results = _with_references(results, project.folder / CACHE_DIR, results_threshold)
     request = replace(request, results=results)
     composition = compose_prompt(request)
     pieces = composition.prompt.pieces()
@@ -197,7 +189,7 @@ def build_file_items(
         allow_secrets: Whether secret-looking files may be read if they are named.
     """
     scope = Scope(project_root(base_dir), allow_outside=allow_outside, allow_secrets=allow_secrets)
-    with get_monitor().scope("build_file_items"):
+    with timed("build_file_items"):
         entries = map(Entry.of, files)
         selection = resolve_entries(Path(base_dir), entries, listing=FolderListing(scope))
         reader = FileReader(AS_THEY_ARE, selection)
@@ -269,7 +261,7 @@ def build_markdown_no_history(
 
     See rules M-10 and M-X5. The whole prompt is this text, two line breaks, and ``build_discussion_text(history)``.
     """
-    with get_monitor().scope("build_markdown_no_history"):
+    with timed("build_markdown_no_history"):
         inputs = file_items, screenshot_base_dir, screenshots, ()
         return build_markdown_from_items(
             *inputs, summary_only, aggregation_strategy, execution_mode, base_dir
@@ -305,11 +297,12 @@ def build_tier3_context(
         cache_dir: Folder for large values among the results.
         results_threshold: As for ``run``.
     """
-    with get_monitor().scope("build_tier3_context"):
+    with timed("build_tier3_context"):
         segments = section_segments(
             tier3_segments(map(File.from_record, file_items), list(map(str, focus_files))),
             given_parts(
-                discussion_segments(history), with_references(results, cache_dir, results_threshold)
+                discussion_segments(history),
+                _with_references(results, cache_dir, results_threshold),
             ),
             images=_images(screenshot_base_dir, screenshots),
             beads=_beads(execution_mode, base_dir),
@@ -337,6 +330,16 @@ def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
     """Return the body of the section ``## Files (Summary)``: a digest of each file (rule M-16)."""
     segments = tuple(files_segments(map(File.from_record, file_items), is_summary=True))
     return Prompt(segments[1:]).markdown
+
+
+def _with_references(
+    results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int | None
+) -> "tuple[Results, ...]":
+    if type(results) is tuple and not results:  # isinstance could run a foreign __class__
+        return ()
+    from aggregate.prompt.output.references import with_references  # 70 ms
+
+    return with_references(results, cache_dir, threshold)
 
 
 def _beads(execution_mode: str, base_dir: str | Path | None) -> str:

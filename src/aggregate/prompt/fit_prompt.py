@@ -12,25 +12,18 @@ from itertools import chain
 from typing import NamedTuple
 
 from aggregate.base.errors import BudgetError
-from aggregate.base.monitor import get_monitor
+from aggregate.base.files import ALL_LINES, Entry, Run
+from aggregate.base.monitor import timed
 from aggregate.base.task_budget import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.project.paths import Scope
-from aggregate.prompt.asking import EVERY, Request
+from aggregate.prompt.asking import ALL_FILES, Request
 from aggregate.prompt.assemble import Composition, assemble
 from aggregate.prompt.corpus import FileCorpus, RankedFiles, rank_files, with_scores
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment
-from aggregate.prompt.files import (
-    ALL_LINES,
-    FILES_TIER3,
-    File,
-    Run,
-    Selection,
-    render_files,
-    select_files,
-)
+from aggregate.prompt.files import FILES_TIER3, File, Selection, render_files, select_files
 from aggregate.prompt.fit import (
     ALL,
     Candidates,
@@ -64,7 +57,7 @@ _ANY_BUDGET = Budget(0)
 _Question = tuple[int, Request]  # counter of the disk's changes, and a request without its budget
 
 
-@get_monitor().scope("compose_within_budget")
+@timed("compose_within_budget")
 def compose_within_budget(
     request: Request,
     *,
@@ -328,7 +321,12 @@ class Composer:
     def listed(self, request: Request) -> Mapping[str, File]:
         """Return all files of the project that git does not ignore, by path."""
         everything = replace(
-            request, entries=(EVERY,), exclude=(), task=None, focus_files=(), tier=None
+            request,
+            entries=(Entry.of(ALL_FILES),),
+            exclude=(),
+            task=None,
+            focus_files=(),
+            tier=None,
         )
         # An entry not by a glob is the pattern itself, without matches.
         return _by_path([file for file in select_files(everything).files if file.by_glob])

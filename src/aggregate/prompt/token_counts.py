@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from struct import Struct
 
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.tokens import TokenCounter, count_batch
 from aggregate.project.index import Index, Kind, code_version, user_index
 from aggregate.prompt.document import SEPARATOR, Prompt, Section
@@ -55,11 +55,10 @@ class SegmentCounter:
         if self._characters >= _WAITING_CHARACTERS:
             self._look_up()
 
-    @get_monitor().scope("count_tokens")
+    @timed("count_tokens")
     def counts(self) -> list[int]:
         self._look_up()
-        with self._counter:
-            results = self._counter.results()
+        results = self._counter.results()
         rows: list[tuple[bytes, bytes]] = []
         for (position, key), tokens in zip(self._new, results, strict=True):
             self._counts[position] = tokens
@@ -100,7 +99,7 @@ class PromptTokens:
         return cls(sum(counts), tuple(counts), sections, files)
 
 
-@get_monitor().scope("count_prompt")
+@timed("count_prompt")
 def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -> PromptTokens:
     """Return exact token counts of a prompt.
 

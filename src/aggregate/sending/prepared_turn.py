@@ -35,8 +35,8 @@ from aggregate.prompt.asking import Request, find_persona, find_preset
 from aggregate.prompt.document import Image, Section
 from aggregate.prompt.fit import grown_files
 from aggregate.prompt.output.numbered_output import request_log_path
-from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES, EarlierRequest
+from aggregate.sending.cache.cache_diffs import gone_segment
 from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder, OrderedPrompt
 from aggregate.sending.cache.hashed_prompt import (
     HashedPrompt,

@@ -22,7 +22,7 @@ from aggregate.base.disk.writing import (
     state_folder,
     user_state_folder,
 )
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.task_budget import Level, SentFile
 from aggregate.prompt.asking import Request
 from aggregate.prompt.document import SEPARATOR, Section
@@ -200,7 +200,7 @@ def _size(value: object) -> int:
     return value
 
 
-@get_monitor().scope("log_written_prompt")
+@timed("log_written_prompt")
 def log_written_prompt(path: Path, prompt: HashedPrompt, request: Request) -> PrefixReport | None:
     """Record a prompt that was written but not sent; compare it with the last prompt."""
     recent = recent_requests(request.output_dir, request.namespace, before=path)

@@ -125,6 +125,44 @@ def test_shutting_down_starts_nothing_more() -> None:
     assert record_of(session, "main-2").status is RunStatus.CANCELLED
 
 
+def test_a_custom_function_whose_thread_reads_its_own_variable() -> None:
+    """The group ends with an error within the time of ``wait``; another variable can be read there (O-9, O-53)."""
+    session = SubagentSession()
+    read: list[object] = []
+
+    def merge(outputs: list[object]) -> object:
+        with ThreadPoolExecutor(2) as pool:
+            read.append(pool.submit(lambda: session.subagent_results["$other"].value).result())
+            return pool.submit(lambda: session.subagent_results[NAME].value).result()
+
+    for name, function in (("$other", len), (NAME, merge)):
+        run = session.spawn(
+            "task", collect_into=name, merge_strategy="custom", custom_function=function
+        )
+        session.complete(run.run_id, "b")
+    began = time.monotonic()
+    result = session.wait(NAME, timeout=1)
+    assert time.monotonic() - began < 1.5
+    assert "reads $all itself" in result.errors[0]
+    assert read == [1]
+    assert session.wait(NAME, timeout=1) == result
+
+
+def test_a_thread_of_a_custom_function_waits_no_longer_than_its_own_timeout() -> None:
+    """``wait`` with a timeout in a thread of the function fails then, though the outer call has none (O-9)."""
+    session = SubagentSession()
+
+    def merge(outputs: list[object]) -> object:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(session.wait, NAME, 0.2).result()
+
+    run = session.spawn("task", collect_into=NAME, merge_strategy="custom", custom_function=merge)
+    session.complete(run.run_id, "b")
+    began = time.monotonic()
+    assert "reads $all itself" in session.wait(NAME).errors[0]
+    assert time.monotonic() - began < 1.5
+
+
 def test_readers_wait_for_a_slow_custom_function() -> None:
     """A second reader gets what the one run of the function gave (O-53)."""
     session = SubagentSession()

@@ -10,9 +10,15 @@ from aggregate import Prompt, Segment, count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.files import FILES, file_block, file_segment, files_section
 from aggregate.prompt.output import map_sources
-from aggregate.prompt.sections import diff_segment, file_lines, gone_segment, sent_lines
 from aggregate.sending import known_model
-from aggregate.sending.cache import HashedPrompt, HashedSegment
+from aggregate.sending.cache import (
+    HashedPrompt,
+    HashedSegment,
+    diff_segment,
+    file_lines,
+    gone_segment,
+    sent_lines,
+)
 from aggregate.sending.cache.file_order import (
     LARGEST,
     UNSENT,

@@ -312,10 +312,11 @@ class SubagentSession:
 
         Wait for the runs of the variable ``name``, by default for all runs.
         """
+        end = None if timeout is None else monotonic() + min(timeout, MOST_SECONDS)
         self.wait_for(self._names() if name is None else (name,), timeout)
         if name is not None:
-            return self._result(name)
-        return {name: self._result(name) for name in self._names()}
+            return self._result(name, end)
+        return {name: self._result(name, end) for name in self._names()}
 
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
         """Wait until runs or groups end; return whether all did."""
@@ -370,8 +371,8 @@ class SubagentSession:
         with self._changed:
             return tuple(self._groups)
 
-    def _result(self, name: str) -> AggregatedResult:
-        """Return the merged result of a variable."""
+    def _result(self, name: str, end: float | None = None) -> AggregatedResult:
+        """Return the merged result of a variable; ``end`` is the monotonic time of the caller's timeout."""
         self._expire()
         with self._changed:
             group = self._groups.get(name)
@@ -382,7 +383,7 @@ class SubagentSession:
         if not group.status.final:
             return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
         if group.strategy is MergeStrategy.CUSTOM:
-            return merge.result(group, runs)
+            return merge.result(group, runs, end)
         # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
         return merged_runs(group, runs)
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from threading import Lock, get_ident
+from time import monotonic
 from typing import Final, TypeVar
 
 from aggregate.agents.results import Group, LabelledOutput, MergeOrder, merge_group
@@ -13,6 +15,8 @@ from aggregate.prompt.asking.results import AggregatedResult
 
 _T = TypeVar("_T")
 MERGE_SECONDS: Final = 60.0  # of waiting for another thread's custom function
+SHARE: Final = 0.8  # of the time of ``wait``: a function that waits for itself ends within it
+LEAST_SECONDS: Final = 0.1  # if nothing is left of a timeout
 
 
 class ByVariable(Mapping[str, _T]):
@@ -68,24 +72,34 @@ class CustomMerge:
 
     _lock: Lock = field(default_factory=Lock)
     _owner: int = 0  # the thread in the function, 0 outside of it
+    _until: float = inf  # when other threads stop waiting for it
     _sequence: int = 0  # of the last merged run
     _result: AggregatedResult | None = None
 
-    def result(self, group: Group, runs: Sequence[RunRecord]) -> AggregatedResult:
-        """Return a copy of the result; call the function if it has not seen these runs."""
-        # Bounded: the function may wait for this thread.
-        if self._owner == get_ident() or not self._lock.acquire(timeout=MERGE_SECONDS):
+    def result(
+        self, group: Group, runs: Sequence[RunRecord], end: float | None = None
+    ) -> AggregatedResult:
+        """Return a copy of the result; call the function if it has not seen these runs.
+
+        ``end`` is the monotonic time when the caller's timeout is over. A function that reads its own variable in
+        another thread, and waits for it, gets an error before that.
+        """
+        now = monotonic()
+        seconds = MERGE_SECONDS if end is None else max(end - now, LEAST_SECONDS)
+        left = max(min(self._until - now, seconds), 0)
+        if self._owner == get_ident() or not self._lock.acquire(timeout=left):
             name = group.variable_name
             raise AggregateError(
                 f"the custom function of {name} has not ended: if it reads {name} itself, use its argument"
             )
         try:
-            self._owner = get_ident()
             result = self._result
             if result is None or self._sequence != group.last_sequence:
+                self._until = monotonic() + seconds * SHARE
+                self._owner = get_ident()
                 result = self._result = merged_runs(group, runs)
                 self._sequence = group.last_sequence
         finally:
-            self._owner = 0
+            self._owner, self._until = 0, inf
             self._lock.release()
         return replace(result, value=isolated_copy(result.value))

@@ -17,7 +17,8 @@ from aggregate.base.text import fence, heading_text
 from aggregate.base.values import THRESHOLD
 from aggregate.prompt.asking.results import AggregatedResult
 from aggregate.prompt.document import Prompt
-from aggregate.prompt.sections import one_line, results_segments
+from aggregate.prompt.sections import results_segments
+from aggregate.prompt.sections.subagent_results import one_line
 
 # Of a run; larger ones are foreign, and might not fit into a column.
 MOST_NUMBER = 999_999_999

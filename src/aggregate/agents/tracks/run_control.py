@@ -27,7 +27,7 @@ from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import TrackError
-from aggregate.base.messages import did_you_mean
+from aggregate.base.nearest_names import did_you_mean
 from aggregate.project.configuration import Project
 from aggregate.project.git import git
 

@@ -21,7 +21,7 @@ from aggregate.agents.tools import (
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError, ToolError, TrackError
-from aggregate.base.messages import did_you_mean
+from aggregate.base.nearest_names import did_you_mean
 from aggregate.project.configuration import Project, is_trusted, user_config
 from aggregate.prompt import auto_budget
 from aggregate.prompt.asking import find_persona

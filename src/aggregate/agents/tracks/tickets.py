@@ -27,7 +27,7 @@ from aggregate.base.text import fence
 from aggregate.base.values import Value
 from aggregate.project.configuration import parse_toml, read_toml_text, validate_table
 from aggregate.project.tables import TokenAmount, TokenNumber
-from aggregate.project.toml_text import line_of_key
+from aggregate.project.toml_text import key_lines, nearest_line
 from aggregate.prompt.asking.results import MergeStrategy
 
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -281,7 +281,7 @@ def load_tickets(path: Path) -> Tickets:
         except ValueError as error:
             problems.append((("tickets", i, "answer"), f'"{ticket.id}": {error}'))
     for keys, message in problems:
-        key, line = ".".join(map(str, keys)), line_of_key(text, keys)
+        key, line = ".".join(map(str, keys)), nearest_line(key_lines(text), keys)
         raise ConfigError(message, path=str(path), key=key, line=line)
     return loaded.model_copy(update={"tickets": tuple(tickets)})
 

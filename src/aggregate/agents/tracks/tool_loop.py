@@ -30,7 +30,7 @@ from aggregate.agents.tracks.turns import (
 )
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ToolError, WorkerError
-from aggregate.prompt import READ_RESULT
+from aggregate.prompt.sections.subagent_results import READ_RESULT
 from aggregate.sending import known_model
 from aggregate.sending.clients import ChatRequest, Client
 from aggregate.sending.models import CallResult, LoopTurn, OfferedTool, ToolCall

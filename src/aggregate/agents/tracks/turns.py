@@ -13,7 +13,7 @@ from typing import Any, Final
 from aggregate.agents.tools import ToolRegistry, checked_arguments
 from aggregate.agents.tracks.assignment import TicketStatus, WorkerReply
 from aggregate.base.errors import ClientError, ProviderError, ToolError
-from aggregate.base.messages import did_you_mean
+from aggregate.base.nearest_names import did_you_mean
 from aggregate.base.text import fence, plain_headings
 from aggregate.base.tokens import count
 from aggregate.sending import cost, shipped_ratio

@@ -43,12 +43,13 @@ from aggregate.base.tokens import count
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.files import FolderListing
 from aggregate.project.index import user_index
-from aggregate.prompt import Composition, auto_budget, result_texts, results_within
+from aggregate.prompt import Composition, auto_budget
 from aggregate.prompt.asking import ALL_FILES, Request, Strategy, find_persona
 from aggregate.prompt.asking.results import AggregatedResult, Results
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.files import own_output_filter
+from aggregate.prompt.sections.subagent_results import result_texts, results_within
 from aggregate.sending import context_window, look_again, shipped_ratio
 from aggregate.sending.clients import ChatRequest
 from aggregate.sending.models import SCRIPTED

@@ -3,17 +3,17 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.base.concurrency.child_calls import *
+    from aggregate.base.concurrency.child_processes import *
     from aggregate.base.concurrency.child_server import *
-    from aggregate.base.concurrency.children import *
-    from aggregate.base.concurrency.processes import *
     from aggregate.base.concurrency.threads import *
 else:
     __getattr__ = door(
         __name__,
         {
             "child_server": "frame",
-            "children": "Call PATIENCE begin_in_child in_child in_children",
-            "processes": "AlternatingProcess PoolProcess wait_for_any",
+            "child_calls": "Call PATIENCE begin_in_child in_child in_children",
+            "child_processes": "AlternatingProcess PoolProcess wait_for_any",
             "threads": "ahead doubling_delay ordered_map result_within run_in_thread",
         },
     )

@@ -33,17 +33,18 @@ _FOLDERS: Final[set[str]] = set()
 
 
 def find_program(
-    name: str, *, outside: "Iterable[str | Path]" = (), path: str | None = None
+    name: str, *, outside: "Iterable[str | Path]" = (), path: str | None = None, safe_path: str = ""
 ) -> str | None:
     """Return the path of a program on PATH.
 
     Programs in the current folder's project and in the projects of ``outside`` are skipped. An absolute ``name`` is the
-    user's choice. ``path`` replaces PATH.
+    user's choice. ``path`` replaces PATH, ``safe_path`` is the result of ``search_path`` if known.
     """
     if os.path.isabs(name):  # noqa: PTH117 - text in, text out
         return _which(name)
     roots = _forbidden_roots(outside)
-    for folder in search_path(outside=outside, path=path).split(os.pathsep):
+    safe_path = safe_path or search_path(outside=outside, path=path)
+    for folder in safe_path.split(os.pathsep):
         # A name with a folder is searched only there, also on Windows.
         candidate = os.path.join(folder, name)
         note((candidate,))  # also if missing: it may appear later

@@ -93,23 +93,28 @@ def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable
 
 
 def write_to_free(
-    paths: Iterable[Path], pieces: Iterable[bytes], temporary: Path, *, within: Path | None = None
+    folder: Path,
+    stem: str,
+    paths: Iterable[Path],
+    pieces: Iterable[bytes],
+    *,
+    within: Path | None = None,
 ) -> Path:
-    """Write a new file at the first free path.
+    """Write a new file at the first free path in a folder, which is created if missing.
 
     Returns that path, one of ``paths``. An existing file is never overwritten, not even by programs that write at once.
-    The text is first written to ``temporary`` in the same folder, which is created if missing. Raises ``OutputError``
-    if that folder is not in ``within``, with links resolved.
+    The text is first written to a temporary file with ``stem`` in its name. Raises ``OutputError`` if the folder is not
+    in ``within``, with links resolved.
     """
-    private_folder(confined(temporary.parent, within))
-    with _pinned(temporary.parent, within) as folder:
-        pinned = folder / temporary.name
+    private_folder(confined(folder, within))
+    with _pinned(folder, within) as pinned:
+        temporary = temporary_name(pinned, stem)
         try:
-            with os.fdopen(create_private(pinned), "wb", _WRITE_BYTES) as file:
+            with os.fdopen(create_private(temporary), "wb", _WRITE_BYTES) as file:
                 file.writelines(pieces)
-            return next(path for path in paths if _take_name(pinned, folder / path.name))
+            return next(path for path in paths if _take_name(temporary, pinned / path.name))
         finally:
-            pinned.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def _take_name(temporary: Path, path: Path) -> bool:
@@ -199,7 +204,7 @@ def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[No
 # Environment variables for other folders.
 CACHE_VARIABLE, STATE_VARIABLE = "AGGREGATE_CACHE_DIR", "AGGREGATE_STATE_DIR"
 # Replaces the folders of a user without a home: nothing is or can be created below it.
-_NO_HOME = Path(os.devnull)
+NO_HOME = Path(os.devnull)
 
 
 def state_folder(project: Path) -> Path:
@@ -215,7 +220,7 @@ def state_folder(project: Path) -> Path:
 
 def user_state_folder() -> Path | None:
     folder = _states()
-    return folder if folder != _NO_HOME else None
+    return folder if folder != NO_HOME else None
 
 
 def cache_folder() -> Path | None:
@@ -233,14 +238,7 @@ def cache_folder() -> Path | None:
             )
         return Path(os.path.normpath(path))
     default = _default_folder("user_cache_path")
-    return default if default != _NO_HOME else None
-
-
-def home_folder() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError:
-        return _NO_HOME
+    return default if default != NO_HOME else None
 
 
 def _states() -> Path:
@@ -267,8 +265,8 @@ def _default_folder(name: str) -> Path:
     try:
         folder: Path = getattr(platformdirs, name)("manual_slop", appauthor=False)
     except RuntimeError:  # no home folder; other versions of it return a relative path
-        return _NO_HOME
-    return folder if folder.is_absolute() else _NO_HOME
+        return NO_HOME
+    return folder if folder.is_absolute() else NO_HOME
 
 
 def read_state(path: Path) -> Any:  # noqa: ANN401 - JSON, checked by the caller

@@ -3,9 +3,9 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.base.redaction.redact import *
+    from aggregate.base.redaction.secrets import *
 else:
     __getattr__ = door(
         __name__,
-        {"redact": "ALLOWED_LINE AS_THEY_ARE Finding Redacted Redaction redact redact_words"},
+        {"secrets": "ALLOWED_LINE AS_THEY_ARE Finding Redacted Redaction redact redact_words"},
     )

@@ -43,7 +43,12 @@ def clean_issue(text: str) -> str:
     lines: list[str] = []
     for is_code, block in groupby(with_fences(text.split("\n")), key=lambda pair: pair[1]):
         part = [line for line, _ in block]
-        lines += part if is_code else _human_lines(part)
+        if not is_code:
+            plain = without_comments("\n".join(part)).split("\n")
+            part = [
+                line for line in plain if not (_FORM.fullmatch(line) or _SIGNED.fullmatch(line))
+            ]
+        lines += part
     words = _without_trailers(_without_empty_sections(lines))
     return "\n".join(words).strip() or text.strip()
 
@@ -65,14 +70,6 @@ def without_comments(text: str) -> str:
         parts.append(text[position:start])
         position = end + len("-->")
     return "".join((*parts, text[position:]))
-
-
-def _human_lines(lines: Sequence[str]) -> list[str]:
-    return [
-        line
-        for line in without_comments("\n".join(lines)).split("\n")
-        if not (_FORM.fullmatch(line) or _SIGNED.fullmatch(line))
-    ]
 
 
 def _without_empty_sections(lines: Sequence[str]) -> list[str]:

@@ -1,6 +1,5 @@
-"""Split, compare and shorten lines; make them safe for terminals and headings."""
+"""Split, compare and shorten lines."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
@@ -54,41 +53,6 @@ def longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         rising.append(pairs[number])
         number = predecessors[number]
     return rising[::-1]
-
-
-# Characters that control a terminal or hide text: C0 and C1 controls, direction marks, zero width characters, line and
-# paragraph separators, the tags of plane 14, and unpaired surrogates, which no output can hold.
-_UNSAFE = (
-    "\\x00-\\x1f\\x7f-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff"
-)
-_IN_LINE = f"[{_UNSAFE}]"  # compiled on first use, as below: few texts need it
-# In a body, line breaks, tabs and the joiners of emoji and several scripts stay.
-_IN_BODY = f"(?![\t\n\u200c\u200d]|\r\n)[{_UNSAFE}]"
-
-
-def printable(text: str, *, body: bool = False) -> str:
-    r"""Escape control and invisible characters as ``\xNN``, ``\uNNNN``, ``\UNNNNNNNN``.
-
-    Each character is escaped alone, so parts of a stream can be converted too. The line breaks and tabs of a ``body``
-    stay; other texts, such as file names and errors, become one line.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return re.sub(_IN_BODY if body else _IN_LINE, escape_character, text)
-
-
-def escape_character(match: re.Match[str]) -> str:
-    r"""Return a matched character as the shortest of ``\xNN``, ``\uNNNN`` and ``\UNNNNNNNN``."""
-    code = ord(match.group())
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def heading_text(text: str) -> str:
-    """Convert a text to one visible line, for a heading."""
-    return printable(text)
 
 
 # Characters; a longer line is embedded data, such as a picture.

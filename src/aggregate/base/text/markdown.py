@@ -74,14 +74,10 @@ def plain_headings(text: str) -> str:
     parts = re.split(f"(\\n|{RARE_BREAKS.pattern})", text)
     for index, (line, is_code) in enumerate(with_fences(parts[::2])):
         if not is_code and _SECTION.match(as_seen(line)):
-            parts[2 * index] = _escape(line)
+            mark = re.search("[#\uff03\ufe5f]", line)
+            start = mark.start() if mark else 0
+            parts[2 * index] = f"{line[:start]}\\{line[start:]}"
     return "".join(parts)
-
-
-def _escape(line: str) -> str:
-    mark = re.search("[#\uff03\ufe5f]", line)
-    start = mark.start() if mark else 0
-    return f"{line[:start]}\\{line[start:]}"
 
 
 # Marks of quotes and lists before a block.

@@ -11,7 +11,13 @@ from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spa
 from aggregate.base.text import find_invisible
 from aggregate.code.syntax.definitions import Definition, Module, with_headings
 from aggregate.code.syntax.languages import Language, LanguageKind, comment_of, language_named
-from aggregate.code.syntax.notebook import Cell, Notebook, definition_at, line_starts, read_notebook
+from aggregate.code.syntax.notebook_cells import (
+    Cell,
+    Notebook,
+    definition_at,
+    line_starts,
+    read_notebook,
+)
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.masked import masked
 from aggregate.code.views.outline import indentation, numbered, without_bodies

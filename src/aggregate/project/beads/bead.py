@@ -8,7 +8,7 @@ ephemeral, of a type of work, not deferred (nor a child of a deferred bead) and 
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -19,7 +19,7 @@ from aggregate.base.errors import BeadsError
 
 _TOMBSTONE = "tombstone"
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
-_NO_JSON = object()
+_NO_JSON, _BLANK = object(), object()  # lines without a record
 _NEVER_READY = frozenset({"merge-request", "gate", "molecule", "message", "agent", "role", "rig"})
 _HIDDEN_TYPES = frozenset({"gate", "message", "agent", "role", "rig"})
 _BLOCKING = frozenset({"blocks", "conditional-blocks"})
@@ -64,8 +64,8 @@ class Board:
     warnings: tuple[str, ...] = ()  # about unreadable or stale sources
 
 
-def board_of(entries: Iterable[tuple[str, object]], source: str) -> Board:
-    """Collect beads from ``(location, record)`` pairs; invalid records become warnings.
+def board_of(records: Iterable[object], source: str, *, noun: str = "entry") -> Board:
+    """Collect beads from records; invalid records become warnings, which count them by ``noun``.
 
     By the rules of the export format: skips records of another ``_type`` and headers with ``_schema``, only counts
     tombstones, ignores unknown keys; the last of several records with the same id counts.
@@ -73,7 +73,10 @@ def board_of(entries: Iterable[tuple[str, object]], source: str) -> Board:
     beads: dict[str, Bead] = {}
     deleted: set[str] = set()
     warnings: list[str] = []
-    for location, record in entries:
+    for number, record in enumerate(records, start=1):
+        location = f"{noun} {number}"
+        if record is _BLANK:
+            continue
         if not isinstance(record, Mapping):
             expected = "JSON" if record is _NO_JSON else "a JSON object"
             warnings.append(f"{source}: {location} is not {expected} and was skipped.")
@@ -99,18 +102,16 @@ def board_of(entries: Iterable[tuple[str, object]], source: str) -> Board:
     return Board(source, tuple(beads.values()), len(deleted), tuple(warnings))
 
 
-def in_order(records: Iterable[object]) -> Iterator[tuple[str, object]]:
-    for number, record in enumerate(records, start=1):
-        yield f"entry {number}", record
-
-
 def bead_from_record(record: Mapping[str, object]) -> Bead:
+    priority = record.get("priority")
+    if not isinstance(priority, int) or isinstance(priority, bool):
+        priority = 2
     return Bead(
         id=_text(record.get("id")).strip(),
         title=_text(record.get("title")),
         description=_text(record.get("description")),
         status=_text(record.get("status")).strip().lower() or "open",
-        priority=_priority(record.get("priority")),
+        priority=priority,
         issue_type=_text(record.get("issue_type")).strip() or "task",
         created_at=parse_time(record.get("created_at")),
         closed_at=parse_time(record.get("closed_at")),
@@ -138,10 +139,6 @@ def parse_time(value: object) -> datetime | None:
 def _text(value: object) -> str:
     text = "" if value is None else str(value)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _priority(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 2
 
 
 def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
@@ -172,16 +169,14 @@ def _gate(metadata: object) -> str:
 
 
 def read_jsonl(path: Path, *, name: str) -> Board:
-    return board_of(_lines(_content(path, name)), name)
+    return board_of(map(_record, io.BytesIO(_content(path, name))), name, noun="line")
 
 
-def _lines(content: bytes) -> Iterator[tuple[str, object]]:
-    for number, line in enumerate(io.BytesIO(content), start=1):
-        try:
-            if line.strip():
-                yield f"line {number}", json.loads(line)
-        except (ValueError, RecursionError):
-            yield f"line {number}", _NO_JSON
+def _record(line: bytes) -> object:
+    try:
+        return json.loads(line) if line.strip() else _BLANK
+    except (ValueError, RecursionError):
+        return _NO_JSON
 
 
 def read_json_list(path: Path, *, name: str) -> Board:
@@ -191,7 +186,7 @@ def read_json_list(path: Path, *, name: str) -> Board:
         raise BeadsError(f"{name} is not JSON; replace it by a list of beads") from error
     if not isinstance(records, list):
         raise BeadsError(f"{name} is not a JSON list; replace it by a list of beads")
-    return board_of(in_order(records), name)
+    return board_of(records, name)
 
 
 def _content(path: Path, name: str) -> bytes:

@@ -19,8 +19,8 @@ from typing import IO
 from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.reading import is_inside, read_bytes, real_path
 from aggregate.base.errors import BeadsError
-from aggregate.project.beads.bead import Board, board_of, in_order, read_json_list, read_jsonl
-from aggregate.project.git.git_process import guarded_environment
+from aggregate.project.beads.bead import Board, board_of, read_json_list, read_jsonl
+from aggregate.project.git.guarded_git import guarded_environment
 from aggregate.project.paths import ALLOW_OUTSIDE
 
 _LINE_BYTES = 65_536  # limit of a file with a path in a line
@@ -187,7 +187,7 @@ def read_bd(
     counted = any(bead.get("dependency_count") for bead in beads)
     if counted and not any(bead.get("dependencies") for bead in beads):
         raise BeadsError(f"{NAME} does not list dependencies; update it to see blocked beads")
-    return board_of(in_order(records), NAME)
+    return board_of(records, NAME)
 
 
 def _run_bd(

@@ -19,7 +19,7 @@ from aggregate.project.configuration.load import (
     load_config,
     parse_toml,
     read_toml_text,
-    trusted_projects,
+    user_config,
     validate,
 )
 
@@ -127,7 +127,8 @@ def set_trust(folder: Path, *, trusted: bool) -> str:
     with changing(path):
         if path.exists():
             load_config(path)  # raises a detailed error if it is invalid
-        others = (p for p in trusted_projects() if real_path(Path(p).expanduser()) != root)
+        trust = user_config().trust
+        others = (p for p in trust.projects if real_path(Path(p).expanduser()) != root)
         projects = [*others, *([root] if trusted else [])]
 
         def change(document: tomlkit.TOMLDocument) -> None:

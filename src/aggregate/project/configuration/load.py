@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 from aggregate.base.disk.reading import read_text, real_path
-from aggregate.base.disk.writing import cache_folder, home_folder, replace_own
+from aggregate.base.disk.writing import NO_HOME, cache_folder, replace_own
 from aggregate.base.errors import AggregateError, ConfigError
-from aggregate.base.messages import path_meant
+from aggregate.base.nearest_names import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, redact
 from aggregate.base.text import printable
 from aggregate.project import tables
@@ -35,8 +35,7 @@ _SHORT = 120  # characters of a value or a name in a message
 _CODE: Final = (
     "base.task_budget",
     "project.configuration.load",
-    "project.paths.globs",
-    "project.table",
+    "project.paths.globs_and_ignores",
     "project.tables",
     "project.toml_text",
 )
@@ -112,32 +111,27 @@ def load_config(path: Path) -> Project:
         ConfigError: The file is missing, is not TOML, or has an unknown key or a value of the wrong type.
     """
     text = read_toml_text(path)
-    config = _known_config(text)
+    entry = _entry_path(text)
+    config = _cached_config(entry) if entry else None
     if config is None:
         config = validate(parse_toml(text, path), path=path, text=text)
-        _keep_config(text, config)
+        if entry and not redact(text, AS_THEY_ARE).findings:  # secrets are never cached
+            _cache_config(entry, config)
     return Project(config, Path(path).parent, Path(path))
 
 
-def _known_config(text: str) -> Config | None:
-    """Return the validated configuration for a text from the cache, ``None`` if it is new."""
-    path = _entry_path(text)
-    if path is None:
-        return None
+def _cached_config(path: Path) -> Config | None:
     try:
         check, data = read_text(path, limit=_CACHED_BYTES, is_own=True).split("\n", 1)
     except (OSError, ValueError):
         return None
-    if check != _check(path, data):
-        return None
-    config: Config = json.loads(data, object_hook=_from_json)
+    config: Config | None = None
+    if check == _check(path, data):
+        config = json.loads(data, object_hook=_from_json)
     return config
 
 
-def _keep_config(text: str, config: Config) -> None:
-    path = _entry_path(text)
-    if path is None or redact(text, AS_THEY_ARE).findings:  # secrets are never cached
-        return
+def _cache_config(path: Path, config: Config) -> None:
     try:
         data = json.dumps(config, default=_to_json)
     except TypeError:  # a date in an unknown key of a slice
@@ -315,10 +309,14 @@ def _dotted(keys: Sequence[str | int]) -> str:
 
 
 def global_config_path() -> Path:
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = NO_HOME
     if sys.platform == "win32":
-        root = Path(os.environ.get("APPDATA") or home_folder() / "AppData" / "Roaming")
+        root = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
     else:
-        root = Path(os.environ.get("XDG_CONFIG_HOME") or home_folder() / ".config")
+        root = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     return root / "manual_slop" / CONFIG_NAME
 
 
@@ -327,9 +325,6 @@ def user_config() -> Config:
     return load_config(path).config if path.is_file() else Config()
 
 
-def trusted_projects() -> tuple[str, ...]:
-    return tuple(user_config().trust.projects)
-
-
 def is_trusted(root: str) -> bool:
-    return any(real_path(os.path.expanduser(project)) == root for project in trusted_projects())  # noqa: PTH111
+    projects = user_config().trust.projects
+    return any(real_path(os.path.expanduser(project)) == root for project in projects)  # noqa: PTH111

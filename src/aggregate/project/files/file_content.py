@@ -87,10 +87,14 @@ def _decode(data: bytes) -> SourceFile:
                 break
     try:
         text = data.decode(UTF_8)
+        is_binary = "\0" in text[:_BINARY_PROBE]
     except UnicodeDecodeError:
-        return _not_utf8(data)
-    if "\0" in text[:_BINARY_PROBE]:
-        return _binary(data)
+        text, is_binary = None, b"\0" in data[:_BINARY_PROBE]
+    if is_binary:
+        return SourceFile("", f"binary content ({len(data):,} bytes)", is_binary=True)
+    if text is None:
+        unknown = "unknown encoding: not UTF-8 or any recognised one; convert it to UTF-8"
+        return _declared_text(data) or _guessed_text(data) or SourceFile("", unknown)
     if len(data) < _LFS_BYTES and (pointer := _LFS_POINTER.match(data)):
         problem = f"binary content ({int(pointer[1]):,} bytes), a Git LFS pointer"
         return SourceFile("", problem, is_binary=True)
@@ -101,19 +105,8 @@ def _decode(data: bytes) -> SourceFile:
     return SourceFile(text, may_hide=may_hide(data))
 
 
-def _not_utf8(data: bytes) -> SourceFile:
-    if b"\0" in data[:_BINARY_PROBE]:
-        return _binary(data)
-    unknown = "unknown encoding: not UTF-8 or any recognised one; convert it to UTF-8"
-    return _declared_text(data) or _guessed_text(data) or SourceFile("", unknown)
-
-
 def _decoded(text: str, encoding: str, *, is_guess: bool = False) -> SourceFile:
     return SourceFile(text, "", encoding, is_guess=is_guess, may_hide=True)
-
-
-def _binary(data: bytes) -> SourceFile:
-    return SourceFile("", f"binary content ({len(data):,} bytes)", is_binary=True)
 
 
 def modified_at(path: str | Path) -> float:

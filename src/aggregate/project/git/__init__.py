@@ -3,19 +3,17 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.project.git.git import *
-    from aggregate.project.git.git_changes import *
-    from aggregate.project.git.git_log import *
-    from aggregate.project.git.git_process import *
+    from aggregate.project.git.git_files import *
+    from aggregate.project.git.git_history import *
     from aggregate.project.git.git_remote import *
+    from aggregate.project.git.guarded_git import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "git": "generated_marks list_files unignored without_filters",
-            "git_changes": "FileChange changed_lines context_rules find_commit read_changes read_contexts",
-            "git_log": "Head LoggedCommit commit_ids find_head read_commits",
-            "git_process": "IDENTITY OWN_LIMITS git own_git unquoted why_no_history",
+            "git_files": "generated_marks list_files unignored without_filters",
+            "git_history": "FileChange Head LoggedCommit changed_lines commit_ids find_commit find_head read_changes read_commits read_contexts",
+            "guarded_git": "IDENTITY OWN_LIMITS git own_git unquoted why_no_history",
             "git_remote": "Remote forget_remotes",
         },
     )

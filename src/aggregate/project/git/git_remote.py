@@ -12,7 +12,7 @@ from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.writing import cache_folder, private_folder, replace_own
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.base.text import printable
-from aggregate.project.git.git_process import guarded_environment
+from aggregate.project.git.guarded_git import guarded_environment
 
 _FOLDER: Final = "remotes"  # in the cache
 _SECONDS: Final = 600  # of a download
@@ -67,10 +67,10 @@ class Remote(NamedTuple):
         return clone
 
     def _git(self, folder: Path, *arguments: str) -> None:
-        program = find_program("git", outside=(folder,))
+        environment = guarded_environment(str(folder), os.environ)
+        program = find_program("git", outside=(folder,), safe_path=environment["PATH"])
         if program is None:
             raise OutputError(f"{self.url} cannot be fetched: the program git is not installed")
-        environment = guarded_environment(str(folder), os.environ)
         # Only the user's transport; redirections cannot choose another.
         environment["GIT_ALLOW_PROTOCOL"] = self.url.partition(":")[0]
         try:  # in its own session it cannot prompt for a password

@@ -9,7 +9,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "history_reader": "DEFAULT discussion_name find_history_file load_history named_discussions NO_DISCUSSION read_discussion SCRIPTED_DISCUSSION",
-            "history_writer": "append_turns copy_discussion history_file replace_first_turns replace_last_turns",
+            "history_reader": "DEFAULT discussion_name find_history_file history_file named_discussions NO_DISCUSSION read_discussion SCRIPTED_DISCUSSION",
+            "history_writer": "append_turns copy_discussion replace_first_turns replace_last_turns",
         },
     )

@@ -39,14 +39,6 @@ def discussion_name(name: str) -> str:
     return name
 
 
-def named_history_file(config_path: Path, name: str, prompts: Path | None = None) -> Path:
-    path = config_path.with_name(f"{config_path.stem}.{discussion_name(name)}_history.toml")
-    if name != SCRIPTED_DISCUSSION or prompts is None:
-        return path
-    note((str(path),))
-    return path if os.path.lexists(path) else prompts / path.name
-
-
 def named_discussions(config_path: Path, prompts: Path) -> list[str]:
     form = re.compile(rf"{re.escape(config_path.stem)}\.({_NAME.pattern})_history\.toml")
     try:
@@ -54,39 +46,52 @@ def named_discussions(config_path: Path, prompts: Path) -> list[str]:
     except OSError:
         return []
     names = {match[1] for file in files if (match := form.fullmatch(file))}
-    if named_history_file(config_path, SCRIPTED_DISCUSSION, prompts).is_file():
+    if history_file(config_path, SCRIPTED_DISCUSSION, prompts).is_file():
         names.add(SCRIPTED_DISCUSSION)
     return sorted(names)
+
+
+def history_file(config_path: Path, discussion: str = "", prompts: Path | None = None) -> Path:
+    """Return the file of a discussion, existing or not.
+
+    The default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``. ``prompts`` is the folder
+    of prompts.
+    """
+    names = [f"{config_path.stem}_history.toml", "history.toml"]
+    if discussion:
+        names = [f"{config_path.stem}.{discussion_name(discussion)}_history.toml"]
+    paths = [config_path.with_name(name) for name in names]
+    if discussion == SCRIPTED_DISCUSSION and prompts is not None:
+        paths = [prompts / names[0], *paths][::-1]
+    return next(filter(_exists, paths), paths[-1] if discussion else paths[0])
 
 
 def find_history_file(
     config_path: Path, discussion: str = "", prompts: Path | None = None
 ) -> Path | None:
-    """Return the file of a discussion, if it exists.
+    path = history_file(config_path, discussion, prompts)
+    return path if _exists(path) else None
 
-    The default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``. ``prompts`` is the folder
-    of prompts.
-    """
-    if discussion:
-        path = named_history_file(config_path, discussion, prompts)
-        note((str(path),))
-        return path if os.path.lexists(path) else None
+
+def _exists(path: Path) -> bool:
     # Not only regular files: reading another one fails visibly instead of silently omitting the discussion.
-    for name in (f"{config_path.stem}_history.toml", "history.toml"):
-        path = config_path.with_name(name)
-        note((str(path),))
-        if os.path.lexists(path) and not os.path.isdir(path):  # noqa: PTH112 - raises for no name
-            return path
-    return None
-
-
-def load_history(path: Path) -> list[str | dict[str, Any]]:
-    return read_discussion(path).turns
+    note((str(path),))
+    return os.path.lexists(path) and not os.path.isdir(path)  # noqa: PTH112 - raises for no name
 
 
 def read_discussion(path: Path) -> DiscussionFile:
     """Read the turns of a discussion, and the name of the discussion that it continues."""
-    data = _parse(path)
+    from aggregate.project.toml_text import parse_untrusted_toml  # 5 ms, only for discussions
+
+    try:
+        data = parse_untrusted_toml(read_text(path, limit=HISTORY_BYTES))
+    except (OSError, ValueError) as error:
+        problem = f"is not TOML: {error}; correct it in the file"
+        if isinstance(error, OSError):
+            problem = f"cannot be read ({error.strerror}); check the path"
+        elif isinstance(error, UnicodeDecodeError):
+            problem = f"is not UTF-8 (byte {error.start}); save it as UTF-8"
+        raise _error(path, "", f"the history {problem}") from error
     inner: Any = data.get("discussion")
     is_inside = isinstance(inner, dict) and (_KEY not in data or _KEY in inner)
     if is_inside and _KEY in data:
@@ -111,25 +116,6 @@ def read_discussion(path: Path) -> DiscussionFile:
             problem = f"entry {number} of {key} is a {type(turn).__name__}"
             raise _error(path, key, f"{problem}; write a string or a table with role and content")
     return DiscussionFile(turns, continues, data.get("begun_by") == "send")
-
-
-def _parse(path: Path) -> dict[str, Any]:
-    from aggregate.project.toml_text import parse_untrusted_toml  # 5 ms, only for discussions
-
-    try:
-        return parse_untrusted_toml(read_text(path, limit=HISTORY_BYTES))
-    except OSError as error:
-        raise _error(
-            path, "", f"the history cannot be read ({error.strerror}); check the path"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise _error(
-            path, "", f"the history is not UTF-8 (byte {error.start}); save it as UTF-8"
-        ) from error
-    except ValueError as error:
-        raise _error(
-            path, "", f"the history is not TOML: {error}; correct it in the file"
-        ) from error
 
 
 def _error(path: Path, key: str, message: str) -> ConfigError:

@@ -22,21 +22,10 @@ from aggregate.project.history.history_reader import (
     BEGUN_BY_SEND,
     CONTINUES,
     HISTORY_BYTES,
-    find_history_file,
-    load_history,
-    named_history_file,
     read_discussion,
 )
 
 _KEY = "history"
-
-
-def history_file(config_path: Path, discussion: str = "", prompts: Path | None = None) -> Path:
-    if discussion:
-        return named_history_file(config_path, discussion, prompts)
-    return find_history_file(config_path) or config_path.with_name(
-        f"{config_path.stem}_history.toml"
-    )
 
 
 def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
@@ -45,7 +34,7 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
         old_turns: list[Any] = []
         text = BEGUN_BY_SEND
         if path.exists():
-            old_turns = load_history(path)  # raises a detailed error if it is invalid
+            old_turns = read_discussion(path).turns  # raises a detailed error if it is invalid
             text = read_text(path, limit=HISTORY_BYTES)
         try:
             written = _with_turns(text, turns)
@@ -67,7 +56,7 @@ def replace_last_turns(
 ) -> bool:
     """Replace the last turns of a discussion if they still equal ``turns``; return whether they did."""
     with changing(path):
-        old_turns = load_history(path)
+        old_turns = read_discussion(path).turns
         expected = [dict(turn) for turn in turns]
         if not turns or old_turns[-len(turns) :] != expected:
             return False
@@ -96,7 +85,7 @@ def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]
     Returns whether they still equalled ``turns`` and were replaced.
     """
     with changing(path):
-        old_turns = load_history(path)
+        old_turns = read_discussion(path).turns
         if old_turns[: len(turns)] != list(turns):
             return False
         document, table = _opened(read_text(path, limit=HISTORY_BYTES))

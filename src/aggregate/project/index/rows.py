@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _PACKAGE = Path(__file__).parents[2]
-_SOURCES = (".py", ".scm", ".json", ".toml", ".txt")
+_SOURCES = (".py", ".scm", ".json", ".toml", ".txt", ".gitattributes")
 _BINARIES = (".so", ".pyd", ".dylib")
 _DAY_NS: Final = 86_400_000_000_000  # use is recorded by the day, to write rarely when reading
 _CHUNK: Final = 1_000  # keys of one statement; more than some hundreds bring nothing

@@ -146,9 +146,12 @@ class Index:
         now: Callable[[], int] = time.time_ns,
     ) -> None:
         self._path = path
+        self.is_used = path is not None
         self._limit = limit
         self._verify = verify
-        self._now = now
+        self.now_ns = (
+            now  # the present time, recorded with states of files that are read afterwards
+        )
         self._changes = PendingWrites()
         self._lock = RLock()
         self._opened: IndexFile | None = None
@@ -163,14 +166,6 @@ class Index:
     def warning(self) -> str:
         return self._opened.warning if self._opened else ""
 
-    @property
-    def is_used(self) -> bool:
-        return self._path is not None
-
-    def now_ns(self) -> int:
-        """Return the present time, to be recorded with states of files that are read afterwards."""
-        return self._now()
-
     def look_at_groups(
         self, groups: Sequence[tuple[bytes, Sequence[tuple[str, str]]]]
     ) -> list[GroupLook]:
@@ -178,7 +173,7 @@ class Index:
 
         The data are valid as far as the files are unchanged. Each group has a key, and folder and name of its files.
         """
-        seen_ns = self._now()
+        seen_ns = self.now_ns()
         note(path for _, files in groups for path, _ in files)
         keys = [key for key, _ in groups]
         rows = [None] * len(keys) if self._verify else self.get_many(_UNCHANGED, keys)
@@ -194,7 +189,7 @@ class Index:
         The data are valid as long as no file of the group changes.
         """
         described = b"\0".join(marks)
-        head = _SEEN.pack(self._now(), len(described))
+        head = _SEEN.pack(self.now_ns(), len(described))
         self.put_many(_UNCHANGED, [(key, head + described + kept)])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -276,6 +271,6 @@ class Index:
         # Before the transaction, which lets no other process write.
         sealed = {kind: Seal.of(kind).rows(payloads) for kind, payloads in changes.rows.items()}
         return self._file.write(
-            lambda connection: write_changes(connection, changes, sealed, self._now()),
+            lambda connection: write_changes(connection, changes, sealed, self.now_ns()),
             create=bool(sealed),
         )

@@ -5,15 +5,13 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.prompt.asking.project import *
     from aggregate.prompt.asking.request import *
-    from aggregate.prompt.asking.resolve import *
     from aggregate.prompt.asking.results import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "project": "discussion_turns DiscussionTurns files_of_sections find_persona find_preset FoundSecrets is_users_own open_project presets_of redaction_for scope_of shared_personas",
-            "request": "ALL_FILES EVERY find_named focus_paths FOCUS_TIER for_reader is_named Request Strategy unknown_focus",
-            "resolve": "AskedBudget AskedTask AskedViews request_for",
-            "results": "AggregatedResult Answer AnswerKind AnswerSource GroupStatus MergeStrategy result_text Results value_text",
+            "project": "discussion_turns DiscussionTurns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for scope_of shared_personas",
+            "request": "ALL_FILES find_named focus_paths FOCUS_TIER for_reader is_named Request Strategy unknown_focus",
+            "results": "AnswerKind AnswerSource GroupStatus result_text value_text",
         },
     )

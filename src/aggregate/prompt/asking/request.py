@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
-from aggregate.base.messages import path_meant
+from aggregate.base.nearest_names import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, Redaction, redact_words
 from aggregate.base.task_budget import Budget, FileOrder, Finish, SentFile, Task
 from aggregate.project.paths import Scope

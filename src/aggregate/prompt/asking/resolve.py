@@ -11,7 +11,7 @@ from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem, GeneratedView
-from aggregate.base.messages import did_you_mean
+from aggregate.base.nearest_names import did_you_mean
 from aggregate.base.redaction import Redaction
 from aggregate.base.task_budget import (
     AUTO,
@@ -28,14 +28,20 @@ from aggregate.base.task_budget import (
 from aggregate.project.configuration import Project, global_config_path, user_config
 from aggregate.project.files import display_path
 from aggregate.project.history import discussion_name
-from aggregate.project.table import as_data
-from aggregate.project.tables import BEADS_MODE, BudgetTable, Config, PromptTable, TaskTable
+from aggregate.project.tables import (
+    BEADS_MODE,
+    BudgetTable,
+    Config,
+    PromptTable,
+    TaskTable,
+    as_data,
+)
+from aggregate.prompt.asking.found_secrets import redact_text
 from aggregate.prompt.asking.project import (
     DiscussionTurns,
     check_within,
     discussion_turns,
     find_preset,
-    redact_text,
     redaction_for,
     scope_of,
 )

@@ -1,14 +1,14 @@
 """Results of sub-agents with their producers, and their text in prompts."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, ValuesView
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.json_forms import json_text
-from aggregate.base.values import DataReference, Value, escape_surrogates
+from aggregate.base.values import DataReference, Value, escape_surrogates, unawaited
 
 
 class MergeStrategy(StrEnum):
@@ -91,6 +91,29 @@ Results = AggregatedResult | Answer | Mapping[str, Any]
 _BREAK: Final = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 # A line's break, and its words up to a colon; labels are shorter.
 _LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")
+
+
+def flatten_results(results: object) -> Iterator[Results]:
+    """Yield single results, answers and compiled reports, in order.
+
+    A mapping with only ``AggregatedResult`` values yields these; any other is a compiled report. Any other value
+    becomes an unnamed result, so that every input gives a prompt.
+    """
+    for item in results if isinstance(results, list | tuple | ValuesView) else [results]:
+        if isinstance(item, AggregatedResult | Answer):
+            yield item
+        elif not isinstance(item, Mapping):
+            yield _unnamed(item)
+        elif all(isinstance(value, AggregatedResult) for value in item.values()):
+            yield from item.values()
+        else:
+            yield item
+
+
+def _unnamed(value: Value) -> AggregatedResult:
+    done = AggregatedResult("Result", MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE)
+    reason = unawaited(value)
+    return replace(done, errors=(reason,), failed=1) if reason else replace(done, value=value)
 
 
 def result_text(result: AggregatedResult, *, labels: bool = True) -> str:

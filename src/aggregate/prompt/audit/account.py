@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import CONTENT_BYTES, read_text
 from aggregate.base.disk.writing import replace_own
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.task_budget import (
     Budget,
     FileChoice,
@@ -134,7 +134,7 @@ def _row_data(row: FileChoice) -> dict[str, Any]:
     return data
 
 
-@get_monitor().scope("write_audit")
+@timed("write_audit")
 def write_audit(prompt: Path, audit: Audit) -> None:
     replace_own(audit_path(prompt), audit_pieces(audit))
 

@@ -16,7 +16,6 @@ from aggregate.base.task_budget import Missing
 from aggregate.project.git import (
     Head,
     commit_ids,
-    context_rules,
     find_head,
     read_commits,
     read_contexts,
@@ -39,13 +38,13 @@ HISTORY_CODE: Final = (
     "base.disk.witnesses",
     "base.errors",
     "base.files",
+    "base.task_budget",
     "ranking.message_text",
     "ranking.terms",
     "base.redaction",
     "base.text",
-    "project.git.git_log",
-    "project.git.git_changes",
-    "project.git.git_process",
+    "project.paths",
+    "project.git",  # also its rules for the lines of enclosing definitions
 )
 HISTORY_LIBRARIES: Final = ("re2",)
 _ALL: Final = Redaction()  # the cache serves runs with any allowances, so it has no secrets
@@ -171,12 +170,7 @@ def _read_names(folder: str, head: Head | None, ids: Sequence[str]) -> dict[str,
 @cache
 def history_version() -> str:
     """Return the version of the cached commits, which depends on git, ``""`` if unknown."""
-    version = code_version(HISTORY_CODE, installed=HISTORY_LIBRARIES)
-    try:
-        rules = sha256(context_rules()).hexdigest()
-    except OSError:
-        return ""
-    return version and f"{version}:{rules[:16]}"
+    return code_version(HISTORY_CODE, installed=HISTORY_LIBRARIES)
 
 
 @cache

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.base.errors import SeedError
 from aggregate.base.files import ViewMode
-from aggregate.base.messages import nearest_path
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
+from aggregate.base.nearest_names import nearest_path
 from aggregate.base.task_budget import FileChoice, Level, Missing, Pick, Place, Task
 from aggregate.base.text import printable
 from aggregate.project.git import changed_lines
@@ -20,7 +20,7 @@ from aggregate.project.index import Index
 from aggregate.prompt.asking import FOCUS_TIER, Request, find_named, focus_paths, unknown_focus
 from aggregate.prompt.corpus.commit_history import RECENT, CommitHistory
 from aggregate.prompt.corpus.file_corpus import FileCorpus, read_files
-from aggregate.prompt.files import Selection, signature_run
+from aggregate.prompt.files import Selection
 from aggregate.ranking import (
     WEIGHTS,
     Question,
@@ -56,7 +56,7 @@ class RankedFiles(NamedTuple):
     ranking: Ranking
 
 
-@get_monitor().scope("rank_files")
+@timed("rank_files")
 def rank_files(
     request: Request,
     *,
@@ -258,7 +258,7 @@ def _rows(ranked: RankedFiles) -> Iterator[_Row]:
         analysis = corpus.analysis(number)
         for index in _likeliest(analysis, chances) if file.entry.view_mode in _TELLING else ():
             definition = analysis.definitions[index]
-            first, last = signature_run(definition)
+            first, last = definition.signature_lines
             signature = _signature(lines[first - 1 : last], definition.path[-1])
             outer = f"{'.'.join(definition.path[:-1])}: " if len(definition.path) > 1 else ""
             signature = printable(f"{outer}{signature}"[:_SIGNATURE])

@@ -13,7 +13,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "file": "ALL_LINES as_runs File LONGEST_SIGNATURE marked_runs Remark Run signature_run",
+            "file": "File Remark",
             "file_reading": "FileReader NoteKind read_source ReadFacts",
             "file_rendering": "check_refused error_sentence FileStream render_files RenderedFiles view_version",
             "file_sizes": "FileSizes measure_files",

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.errors import ScopeError
 from aggregate.base.files import GeneratedView, PackedSpans, View, ViewMode
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.redaction import redact
 from aggregate.base.text import heading_text
 from aggregate.code.syntax import LANGUAGES, fence_tag
@@ -102,7 +102,7 @@ class FileStream:
         if self.on_start:
             self.on_start(len(self.reader.selection.files))
         for portion in self._clean_portions():
-            with get_monitor().scope("render_files"):
+            with timed("render_files"):
                 files = self._render(portion)
             self._errors += [error_sentence(file) for file in files if file.is_error]
             yield from files
@@ -214,7 +214,7 @@ def render_files(
     selection: Selection | None = None,
 ) -> RenderedFiles:
     """Read and render the files of a request, or of a ``selection``, at once."""
-    with get_monitor().scope("build_file_items"):
+    with timed("build_file_items"):
         reader = FileReader(request.redaction, selection or select_files(request))
         stream = FileStream(reader, index, request.doubts, on_start, on_done)
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from aggregate.base.disk.reading import project_root, real_path
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 from aggregate.base.redaction import Redaction, redact_words
 from aggregate.base.text import heading_text
 from aggregate.base.values import row_maker
@@ -51,7 +51,7 @@ class Selection:
         return tuple(f"ERROR: {file.problem}: {heading_text(file.path)}" for file in refused)
 
 
-@get_monitor().scope("select_files")
+@timed("select_files")
 def select_files(request: "Request", *, listing: FolderListing | None = None) -> Selection:
     """Return the files of a request.
 

@@ -10,14 +10,14 @@ from itertools import islice
 from math import inf
 from typing import Final, NamedTuple
 
-from aggregate.base.files import ViewMode
+from aggregate.base.files import ALL_LINES, Run, ViewMode
 from aggregate.base.task_budget import Place
 from aggregate.base.text import has_long_line
 from aggregate.code.views import focused
 from aggregate.project.index import Index
 from aggregate.prompt.asking import FOCUS_TIER, Request, find_named, unknown_focus
 from aggregate.prompt.corpus import RankedFiles
-from aggregate.prompt.files import ALL_LINES, MORE_TOKENS, File, Run, signature_run
+from aggregate.prompt.files import MORE_TOKENS, File
 from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN, SEEN_FILES
 from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines, open_file
 from aggregate.prompt.token_counts import SavedCounts
@@ -96,7 +96,7 @@ def pinned_runs(places: Sequence[Place], definitions: Sequence[DefinedName]) -> 
         outer = {definitions[number].outer for number in touching}
         for number in touching:
             definition = definitions[number]
-            yield signature_run(definition)
+            yield definition.signature_lines
             if number in outer:
                 continue
             first, last = definition.first, definition.last

@@ -11,8 +11,8 @@ from itertools import accumulate
 from math import sqrt
 from typing import Final, NamedTuple
 
-from aggregate.prompt.files import LONGEST_SIGNATURE, Run, signature_run
-from aggregate.ranking.files import DefinedName, Piece
+from aggregate.base.files import Run
+from aggregate.ranking.files import LONGEST_SIGNATURE, DefinedName, Piece
 
 CHARACTERS_PER_TOKEN = 4  # An estimate, good enough for the order; the budget counts tokens exactly
 # A piece's probability is divided by its tokens to this power. With 0.9, 8,000 tokens contain one percent fewer of the
@@ -85,7 +85,7 @@ class Fittable:
     def _signatures_around(self, definition: int) -> list[Run]:
         runs: list[Run] = []
         while definition >= 0:
-            runs.append(signature_run(self.definitions[definition]))
+            runs.append(self.definitions[definition].signature_lines)
             outer = self.definitions[definition].outer
             definition = outer if outer < definition else -1
         return runs[::-1]
@@ -98,8 +98,8 @@ class Fittable:
             headings.sort(key=lambda heading: len(heading.path))
             sizes = accumulate(len(heading.path[-1]) + _CELL_MARKS for heading in headings)
             pairs = zip(headings, sizes, strict=True)
-            return [signature_run(heading) for heading, size in pairs if size <= _ALL_HEADINGS]
-        runs = [signature_run(definition) for definition in self.definitions]
+            return [heading.signature_lines for heading, size in pairs if size <= _ALL_HEADINGS]
+        runs = [definition.signature_lines for definition in self.definitions]
         lines = sum(last - first + 1 for first, last in runs)
         characters = sum(piece.characters for piece in self.pieces)
         total_lines = max(1, self.pieces[-1].last if self.pieces else 1)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from aggregate.base.files import ALL_LINES, Run
 from aggregate.code.views import is_the_text
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.files import ALL_LINES, Run, rendered_segment
+from aggregate.prompt.files import rendered_segment
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.entry_order import (
     CHARACTERS_PER_TOKEN,

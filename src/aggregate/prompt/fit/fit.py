@@ -18,8 +18,8 @@ from heapq import heappop, heappush
 from itertools import chain, compress, islice
 from typing import Final, NamedTuple
 
+from aggregate.base.files import Run, as_runs
 from aggregate.base.task_budget import FileChoice, Level, SentFile
-from aggregate.prompt.files import Run, as_runs
 from aggregate.prompt.fit.entry_order import Step, StepOrder
 from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines
 

@@ -6,18 +6,11 @@ from math import inf
 from operator import gt
 from typing import Final
 
-from aggregate.base.files import View, ViewMode
+from aggregate.base.files import View, ViewMode, marked_runs
 from aggregate.base.task_budget import FileChoice, FileOrder, Level
 from aggregate.code.views import EXCLUDED, is_the_text
 from aggregate.prompt.asking import ALL_FILES
-from aggregate.prompt.files import (
-    File,
-    RenderedFiles,
-    error_sentence,
-    marked_runs,
-    omission_remark,
-    signature_run,
-)
+from aggregate.prompt.files import File, RenderedFiles, error_sentence, omission_remark
 from aggregate.prompt.fit.candidates import Candidate, Candidates
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.sections import Called, Hidden
@@ -243,7 +236,7 @@ def level_of(candidates: Candidates, candidate: Candidate, marks: bytes) -> Leve
         return Level.OUTLINE
     definitions = candidates.corpus.analysis(candidate.number).definitions
     signatures = chain.from_iterable(
-        opened.find(signature_run(definition)) for definition in definitions
+        opened.find(definition.signature_lines) for definition in definitions
     )
     has_body = any(map(gt, marks, opened.whole(signatures)))
     return Level.FOCUSED if has_body else Level.OUTLINE

@@ -8,12 +8,12 @@ from itertools import chain
 from operator import not_, or_
 from typing import Final
 
-from aggregate.base.files import Span, View, ViewMode
+from aggregate.base.files import Run, Span, View, ViewMode, marked_runs
 from aggregate.base.text import line_count, shorten_long_lines, split_lines
 from aggregate.code.syntax import fence_tag, is_compact
 from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.files import File, Run, file_block, marked_runs
+from aggregate.prompt.files import File, file_block
 from aggregate.ranking.files import DefinedName
 
 # Characters of a gap that is filled: up to eight tokens, such as ``return text`` and a bracket, say more than a mark.

@@ -12,7 +12,7 @@ else:
         __name__,
         {
             "numbered_output": "audit_path numbered_files prune_outputs request_log_path write_numbered",
-            "references": "resolve_reference",
+            "references": "resolve_reference with_references",
             "source_map": "add_segment add_separator map_sources",
             "split": "cuts_of split_prompt",
         },

@@ -11,15 +11,9 @@ from pathlib import Path
 
 from aggregate.base.disk.reading import confined, is_file
 from aggregate.base.disk.witnesses import IGNORE_ALL
-from aggregate.base.disk.writing import (
-    TEMPORARY_SUFFIX,
-    create_private,
-    replace_own,
-    temporary_name,
-    write_to_free,
-)
+from aggregate.base.disk.writing import TEMPORARY_SUFFIX, create_private, replace_own, write_to_free
 from aggregate.base.errors import OutputError
-from aggregate.base.monitor import get_monitor
+from aggregate.base.monitor import timed
 
 _LEFTOVER_SECONDS = 3600  # age of a temporary file left by a killed run
 
@@ -56,7 +50,7 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
     )
 
 
-@get_monitor().scope("write_numbered")
+@timed("write_numbered")
 def write_numbered(
     output_dir: Path,
     namespace: str,
@@ -83,7 +77,7 @@ def write_numbered(
     is_new = not os.path.lexists(output_dir)
     try:
         paths = (path.with_suffix(suffix) for path in _free_paths(output_dir, namespace))
-        path = write_to_free(paths, pieces, temporary_name(output_dir, namespace), within=project)
+        path = write_to_free(output_dir, namespace, paths, pieces, within=project)
     except OSError as error:
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
     if is_new:

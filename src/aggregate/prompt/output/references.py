@@ -24,8 +24,7 @@ from aggregate.base.values import (
     escape_surrogates,
     is_reference,
 )
-from aggregate.prompt.asking import AggregatedResult, Answer, Results
-from aggregate.prompt.sections import flatten_results
+from aggregate.prompt.asking.results import AggregatedResult, Answer, Results, flatten_results
 
 REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of a reference (rule D-42)
 MOST_BYTES: Final = 2_000_000_000  # of a loaded file
@@ -140,10 +139,16 @@ def prune_data_cache(
     return tuple(stale)
 
 
-def compact_results(
-    results: Results | Sequence[Results], *, cache_dir: str | Path, threshold: int = THRESHOLD
+def with_references(
+    results: Results | Sequence[Results], cache_dir: str | Path, threshold: int | None = THRESHOLD
 ) -> tuple[Results, ...]:
-    """Return single results, answers and reports, with references to their large values."""
+    """Return single results, answers and reports, with references to their large values.
+
+    Values with ``threshold`` or more bytes of JSON are written below ``cache_dir``; ``None`` writes none.
+    """
+    flat = flatten_results(results)
+    if threshold is None:
+        return tuple(flat)
 
     def compact(value: Value, key: str) -> Value:
         try:
@@ -151,7 +156,7 @@ def compact_results(
         except OutputError:  # JSON cannot encode it: a printable copy replaces it
             return compact_data(jsonable(value), key, cache_dir=cache_dir, threshold=threshold)
 
-    return tuple(_compacted(result, compact) for result in flatten_results(results))
+    return tuple(_compacted(result, compact) for result in flat)
 
 
 def _compacted(result: Results, compact: Callable[[Value, str], Value]) -> Results:

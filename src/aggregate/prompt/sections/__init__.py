@@ -4,7 +4,6 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.prompt.sections.beads import *
-    from aggregate.prompt.sections.cache_diffs import *
     from aggregate.prompt.sections.fitted import *
     from aggregate.prompt.sections.subagent_results import *
     from aggregate.prompt.sections.tree import *
@@ -14,9 +13,8 @@ else:
         __name__,
         {
             "beads": "beads_section",
-            "cache_diffs": "CHANGED_HEADING CHANGED_OR_MORE CHANGED_SINCE diff_segment file_lines gone_segment is_sent patched sent_lines shown_in_older unified_diff",
             "fitted": "attached_section Count cut_middle fit_given FittedSection instructions_section largest_size NO_ROOM project_segment quoted task_line task_segment tokens_of",
-            "subagent_results": "flatten_results one_line results_segments",
+            "subagent_results": "fit_results result_texts results_segments",
             "tree": "Called described_tree describing_files first_sentence Hidden most_tokens not_shown NOT_SHOWN Tree",
             "turns": "discussion_segments fenced_lines fit_history safe_discussion_segments spoken_turn SpokenTurn turn_texts",
         },

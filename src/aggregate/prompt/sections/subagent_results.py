@@ -1,20 +1,21 @@
 """The section of sub-agents' results, cut fairly to a token limit (rules F-11 and F-12)."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
 from aggregate.base.json_forms import free_key, message_text
 from aggregate.base.text import fence, heading_text, plain_headings
-from aggregate.base.values import DataReference, Value, escape_surrogates, is_reference, unawaited
-from aggregate.prompt.asking import (
+from aggregate.base.values import DataReference, Value, escape_surrogates, is_reference
+from aggregate.prompt.asking.results import (
     AggregatedResult,
     Answer,
     GroupStatus,
     MergeStrategy,
     Results,
+    flatten_results,
     value_text,
 )
 from aggregate.prompt.document import Cut, Section, Segment, Stability
@@ -54,29 +55,6 @@ class _Block:
     name: str
     heading: str  # empty where the only item has it
     items: tuple[_Item, ...]
-
-
-def flatten_results(results: object) -> Iterator[Results]:
-    """Yield single results, answers and compiled reports, in order.
-
-    A mapping with only ``AggregatedResult`` values yields these; any other is a compiled report. Any other value
-    becomes an unnamed result, so that every input gives a prompt.
-    """
-    for item in results if isinstance(results, list | tuple | ValuesView) else [results]:
-        if isinstance(item, AggregatedResult | Answer):
-            yield item
-        elif not isinstance(item, Mapping):
-            yield _unnamed(item)
-        elif all(isinstance(value, AggregatedResult) for value in item.values()):
-            yield from item.values()
-        else:
-            yield item
-
-
-def _unnamed(value: Value) -> AggregatedResult:
-    done = AggregatedResult("Result", MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE)
-    reason = unawaited(value)
-    return replace(done, errors=(reason,), failed=1) if reason else replace(done, value=value)
 
 
 def result_texts(results: Sequence[Results]) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ else:
         __name__,
         {
             "analyse": "analyse",
-            "analysis": "Analysis Corpus DefinedName FileFacts Piece Reference",
+            "analysis": "Analysis Corpus DefinedName FileFacts LONGEST_SIGNATURE Piece Reference",
             "packing": "MOST_MEMBERS pack_terms TermTable",
             "rough": "GroupTable RoughFile look_roughly pack_tables",
         },

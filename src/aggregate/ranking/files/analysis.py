@@ -10,6 +10,8 @@ from typing import Any, Final, NamedTuple, Protocol
 from aggregate.base.values import row_maker
 from aggregate.ranking.files.packing import MOST_MEMBERS, TermTable, column, inflated, numbers
 
+LONGEST_SIGNATURE = 12  # lines; the rest is shown with the body
+
 
 class Piece(NamedTuple):
     """Some dozen consecutive lines of a file, all of one definition or outside of any."""
@@ -32,6 +34,11 @@ class DefinedName(NamedTuple):
     body: int  # the first line after the signature
     last: int
     outer: int  # index of the enclosing definition, ``-1`` for none
+
+    @property
+    def signature_lines(self) -> tuple[int, int]:
+        last = max(self.signature, min(self.body - 1, self.last))
+        return self.signature, min(last, self.signature + LONGEST_SIGNATURE - 1)
 
 
 class Reference(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from aggregate.base.text import LONG_LINE, generated_reason, has_long_line, shorten_long_lines
+from aggregate.base.text import LONG_LINE, generated_reason, shorten_long_lines
 from aggregate.code.syntax import (
     Language,
     LanguageKind,
@@ -64,7 +64,7 @@ def text_traits(path: str, text: str) -> TextTraits:
     if is_parsed and len(text) > _MOST_GENERATED:
         is_parsed = not generated_reason(path, text)
     long_lines = sum(size for size in map(len, text.split("\n")) if size > LONG_LINE)
-    has_data = is_parsed and has_long_line(text) and 2 * long_lines >= len(text)
+    has_data = is_parsed and 2 * long_lines >= max(len(text), 1)
     return TextTraits(language, name, is_code, is_parsed and not has_data, has_data)
 
 

@@ -19,7 +19,7 @@ from typing import Final
 from aggregate.base.files import ShownText
 from aggregate.base.text import common_prefix
 from aggregate.prompt.document import Section, Segment, Stability
-from aggregate.prompt.sections import (
+from aggregate.sending.cache.cache_diffs import (
     CHANGED_HEADING,
     CHANGED_OR_MORE,
     CHANGED_SINCE,

@@ -1,4 +1,4 @@
-"""Rules for secrets.
+"""Rules for secrets, and which of them a text may match.
 
 All patterns run in RE2, in linear time even for hostile files. A secret is within one line: the matched group, or the
 whole match without groups.
@@ -7,9 +7,12 @@ whole match without groups.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
+
+import re2
 
 # Words of placeholders; they do not count in a value.
 _WORDS = re.compile(
@@ -314,4 +317,57 @@ def _rules() -> Iterator[SecretRule]:
 
 
 RULES: Final = tuple(_rules())
-PRIVATE_KEY: Final = "private-key"  # id of the only secret with many lines, found without a rule
+# Begin and end of a private key; for RE2 and Python.
+_MARKER: Final = (
+    r"-----(?:BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+    r"|\bPrivate-(?:Lines: [0-9]+|(?:MAC|Hash):)"
+)
+_COUNTED: Final = re.compile(r"(?<!\\)\{(\d+)(?:,\d*)?\}")
+_ANY_CASE: Final = "(?i:"
+# Bytes of an automaton; with 8 MB it is rebuilt again and again, three times as slow.
+_MEMORY: Final = 64 << 20
+
+
+def possible_rules(data: bytes) -> Iterator[tuple[int, re.Pattern[bytes], SecretRule | None]]:
+    """Yield the rules that a text may match, each with its rank and pattern; None for private keys."""
+    for match, indexes in _automata():
+        for number in match(data) or ():
+            index = indexes[number]
+            rule = RULES[index] if index < len(RULES) else None
+            yield index if rule else -1, _patterns()[index], rule
+
+
+@cache
+def _patterns() -> Sequence[re.Pattern[bytes]]:
+    # RE2's untyped patterns are used like those of ``re``.
+    sources = [*(rule.pattern for rule in RULES), _MARKER]
+    return [re2.compile(pattern, _options()) for pattern in sources]
+
+
+@cache
+def _automata() -> list[tuple[Callable[[bytes], list[int] | None], Sequence[int]]]:
+    """Return filters that find the possibly matching rules.
+
+    A filter reads the text once. Each filter has the indexes of its rules. RE2 builds automata lazily, and the patterns
+    of one multiply each other's states. So case-insensitive patterns are separate: on 36 MB of sources one automaton
+    takes 0.66 s at first and 0.12 later, these two 0.37 and 0.18. Repetition counts are replaced by ``*`` and ``+``:
+    they make automata slow, and a too large automaton matches nothing.
+    """
+    hints = [*(rule.hint for rule in RULES), _MARKER]
+    has_words = [_ANY_CASE in hint for hint in hints]
+    automata: list[tuple[Callable[[bytes], list[int] | None], Sequence[int]]] = []
+    for kind in (True, False):
+        indexes = [index for index, has in enumerate(has_words) if has is kind]
+        patterns = re2.Set.SearchSet(_options(memory=_MEMORY))
+        for index in indexes:
+            patterns.Add(_COUNTED.sub(lambda count: "*" if count[1] == "0" else "+", hints[index]))
+        patterns.Compile()
+        automata.append((patterns.Match, indexes))
+    return automata
+
+
+def _options(*, memory: int = 8 << 20) -> object:
+    options = re2.Options()
+    options.max_mem = memory
+    options.log_errors = False
+    return options

@@ -134,13 +134,13 @@ def bounded_git(
     """
     if "\0" in folder or not _in_repository(folder):
         return None
-    program = find_program("git", outside=(folder,))
+    environment = guarded_environment(folder, os.environ)
+    program = find_program("git", outside=(folder,), safe_path=environment["PATH"])
     if program is None:
         return None
-    environment = {**guarded_environment(folder, os.environ), **(variables or {})}
     return _run(
         [program, "--no-pager", *_SETTINGS, "-C", folder, *arguments],
-        environment,
+        {**environment, **(variables or {})},
         stdin=stdin,
         most=most,
         limits=limits,
@@ -162,11 +162,11 @@ def own_git(
     Raises:
         OSError: Git is missing or failed.
     """
-    program = find_program("git", outside=(repository,))
+    environment = guarded_environment(repository, os.environ)
+    program = find_program("git", outside=(repository,), safe_path=environment["PATH"])
     if program is None:
         raise FileNotFoundError("the program git is not installed")
-    environment = guarded_environment(repository, os.environ) | _OWN_VARIABLES
-    environment |= {"GIT_DIR": repository, **(variables or {})}
+    environment |= {**_OWN_VARIABLES, "GIT_DIR": repository, **(variables or {})}
     answer = _run(
         [program, "--no-pager", *_SETTINGS, *arguments], environment, stdin=stdin, limits=OWN_LIMITS
     )
@@ -259,7 +259,7 @@ def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, st
     settings = {"GIT_CONFIG_COUNT": str(first + len(GUARDS))}
     for number, (name, value) in enumerate(GUARDS.items(), start=first):
         settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    path = search_path(outside=(folder,), path=environ.get("PATH", ""))
+    path = search_path(outside=(folder,), path=environ.get("PATH", os.defpath))
     return {**inherited, **settings, **GUARD_VARIABLES, "PATH": path}
 
 

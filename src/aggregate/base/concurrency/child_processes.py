@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from aggregate.base.concurrency.child_server import HEADER_BYTES, frame, serve_calls
+from aggregate.base.concurrency.child_server import HEADER_BYTES, serve_calls
 
 if TYPE_CHECKING:
     import subprocess
@@ -127,7 +127,7 @@ class PoolProcess:
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def send(self, request: bytes) -> None:
-        self._unsent.append(memoryview(frame(request)))
+        self._unsent.append(memoryview(len(request).to_bytes(HEADER_BYTES, "big") + request))
         self._write()
 
     def transfer(self) -> list[bytes]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 
 if TYPE_CHECKING:
-    from aggregate.base.concurrency.processes import PoolProcess
+    from aggregate.base.concurrency.child_processes import PoolProcess
 
 _About = TypeVar("_About")
 _Answer = TypeVar("_Answer")
@@ -109,7 +109,11 @@ def in_children(
         workers: Maximum number of processes, by default one per core.
         patience: Seconds until a call is stopped.
     """
-    lanes = _Lanes(_most_workers() if workers is None else max(1, workers), patience)
+    if workers is None:
+        has_affinity = hasattr(os, "sched_getaffinity")
+        cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+        workers = min(cores, _MOST_WORKERS)
+    lanes = _Lanes(max(1, workers), patience)
     waiting: deque[Call[_About, _Answer]] = deque()
     upcoming = iter(calls)
     size, is_at_end = 0, False
@@ -139,12 +143,6 @@ def in_children(
         lanes.give_back()
 
 
-def _most_workers() -> int:
-    has_affinity = hasattr(os, "sched_getaffinity")
-    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-    return min(cores, _MOST_WORKERS)
-
-
 class _Lane:
     """A child process and its unanswered calls."""
 
@@ -166,7 +164,7 @@ class _Lane:
     def add(self, call: Call[Any, Any]) -> None:
         import pickle  # 4 ms with the next one, and most runs need no child
 
-        from aggregate.base.concurrency.processes import start_child
+        from aggregate.base.concurrency.child_processes import start_child
 
         if not self.calls:
             self.patience_left = self.patience
@@ -257,7 +255,7 @@ class _Lanes:
 
     def await_answers(self) -> None:
         """Wait for answers or a timeout; assign answers to calls."""
-        from aggregate.base.concurrency.processes import wait_for_any
+        from aggregate.base.concurrency.child_processes import wait_for_any
 
         busy = [lane for lane in self._lanes if lane.calls]
         began = time.monotonic()

@@ -9,8 +9,8 @@ from typing import Final
 
 from aggregate.base.disk.reading import read_bytes, real_path
 from aggregate.base.disk.witnesses import note_tree
-from aggregate.project.git.git_process import GitLimits, StoppedError, bounded_git, git
-from aggregate.project.paths.ignore_rules import IgnoreRules
+from aggregate.project.git.guarded_git import GitLimits, StoppedError, bounded_git, git
+from aggregate.project.paths.globs_and_ignores import IgnoreRules
 
 _ATTRIBUTE: Final = "linguist-generated"
 _ATTRIBUTES_FILE: Final = ".gitattributes"

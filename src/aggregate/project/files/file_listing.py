@@ -4,7 +4,9 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Final
 
 from aggregate.base.disk.reading import (
     UnreadableError,
@@ -16,27 +18,49 @@ from aggregate.base.disk.reading import (
 )
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
-from aggregate.project.git.git import list_files, tracked_files
-from aggregate.project.git.git_process import StoppedError
+from aggregate.project.git.git_files import list_files, tracked_files
+from aggregate.project.git.guarded_git import StoppedError
 from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
-from aggregate.project.paths.globs import is_glob, matching, split_root
-from aggregate.project.paths.ignore_rules import (
-    MARKERS,
+from aggregate.project.paths.globs_and_ignores import (
     IgnoreRules,
     TooManyRulesError,
-    dependency_rules,
+    is_glob,
+    matching,
+    split_root,
 )
-from aggregate.project.paths.scope import is_secret
+from aggregate.project.paths.secret_paths import is_secret
 
 _RULES_FILE = ".gitignore"
 _BOM = b"\xef\xbb\xbf"
 _MOST_RULES = 100_000  # of all ignore files: compiling them takes seconds, real trees have hundreds
+# Names of folders, as patterns of ``.gitignore``.
+_DEPENDENCIES: Final = (
+    # dependencies
+    "node_modules", "bower_components", "jspm_packages", "venv", ".venv", "virtualenv", "site-packages", "Pods",
+    ".bundle", ".yarn", ".pnpm-store", "elm-stuff", ".eggs", "*.egg-info",
+    # outputs
+    "build", "_build", "dist", "target", "htmlcov", "DerivedData", ".next", ".nuxt", ".svelte-kit", ".output",
+    ".dart_tool", ".gradle", ".build", ".terraform", "cmake-build-*",
+    # caches
+    "__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".turbo",
+    ".parcel-cache", ".ipynb_checkpoints", ".sass-cache",
+    # other version control
+    ".hg", ".svn", ".bzr", ".jj",
+)  # fmt: skip
+# Files in Python environments and caches (https://bford.info/cachedir/).
+_MARKERS: Final = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
+
+
+@cache
+def _dependency_rules() -> IgnoreRules:
+    """Return rules ignoring usual folders of dependencies, outputs and caches."""
+    return IgnoreRules().below("", [f"{name}/" for name in _DEPENDENCIES])
 
 
 def walk_files(folder: str, unreadable: list[str], *, defaults: bool = False) -> list[str]:
     """Return the files below a folder that ignore files do not exclude, without using git."""
     files: list[str] = []
-    start = dependency_rules() if defaults else IgnoreRules()
+    start = _dependency_rules() if defaults else IgnoreRules()
     for prefix, names, rules in walk_ruled(folder, start, unreadable, defaults=defaults):
         paths = (prefix + name for name in names)
         files += [path for path in paths if not rules.ignores(path, is_folder=False)]
@@ -72,7 +96,7 @@ def walk_ruled(
     rules_read = 0
     for prefix, folders, names in walk_tree(folder, unreadable, start=start):
         rules = rules_of.pop(prefix)
-        if defaults and prefix and not MARKERS.isdisjoint((*folders, *names)):
+        if defaults and prefix and not _MARKERS.isdisjoint((*folders, *names)):
             folders.clear()
             continue
         path = f"{folder}/{prefix}{_RULES_FILE}"
@@ -146,8 +170,8 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
     if tracked is None:
         return []
     of_files, of_source = _folders_of(files), _folders_of(tracked)
-    marked = {name.rpartition("/")[0] for name in files if name.rpartition("/")[2] in MARKERS}
-    rules = dependency_rules()
+    marked = {name.rpartition("/")[0] for name in files if name.rpartition("/")[2] in _MARKERS}
+    rules = _dependency_rules()
     patterns: set[str] = set()
     for path in of_files - of_source:
         if rules.ignores(path, is_folder=True):

@@ -4,7 +4,7 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -18,22 +18,20 @@ from aggregate.base.disk.reading import SETTINGS_BYTES, is_file, read_text, real
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.disk.writing import PRIVATE_FOLDER, cache_folder, create_private
 from aggregate.base.errors import ConfigError
-from aggregate.base.messages import nearest_path
-from aggregate.base.task_budget import AUTO, Given, Place, Task
-from aggregate.base.text import heading_text
+from aggregate.base.nearest_names import nearest_path
+from aggregate.base.task_budget import Given, Place, Task
 from aggregate.cli.options import SHOWN, AskedProject
 from aggregate.cli.output import say, warn, warn_all
 from aggregate.cli.program import BriefCommand
-from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured, user_config
+from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured
 from aggregate.project.files import FolderListing, display_path
 from aggregate.project.git import find_commit, unquoted
-from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import parse_place
-from aggregate.prompt.asking import ALL_FILES, Request, open_project
+from aggregate.prompt.asking import ALL_FILES, open_project
 
 if TYPE_CHECKING:
-    from aggregate.prompt import File
+    pass
 
 KEEP = (
     "no manual_slop.toml here: files are chosen from all that git does not ignore; "
@@ -92,13 +90,13 @@ def open_asked_project(asked: AskedProject, *, hint: str = "", is_verbose: bool 
     return project
 
 
-def open_remote(address: str, *, allow_secrets: bool | None, tells: bool) -> Project:
+def open_remote(address: str, *, allow_secrets: bool | None, quiet: bool) -> Project:
     """Fetch a repository into the cache; return it, untrusted and without configuration (rule T-6)."""
     from aggregate.project.git import Remote  # seldom needed
 
     remote = Remote.parse(address)
     doubt("a remote repository was fetched")  # it may have changed there
-    if tells:
+    if not quiet:
         say(f"fetching {remote.url}")
     bare = unconfigured(remote.fetch() / CONFIG_NAME)
     table = replace(bare.config.project, name=remote.name)
@@ -155,22 +153,13 @@ def existing_meant(path: str, folder: Path) -> str:
     return "" if Path(nearest) == plain else f': did you mean "{nearest}"?'
 
 
-def with_meant(warnings: Iterable[str], files: "Iterable[File]", folder: Path) -> list[str]:
-    hints = {
-        heading_text(file.path): existing_meant(file.path, folder)
-        for file in files
-        if file.is_error
-    }
-    return [warning + hints.get(warning.rpartition(": ")[2], "") for warning in warnings]
-
-
-def read_attached(command: str, *, tells: bool) -> Given:
+def read_attached(command: str, *, quiet: bool) -> Given:
     """Return the output of a command, or standard input for ``-``."""
     if command == "-":
         return Given("Standard input", read_input())
     from aggregate.cli.users_command import run_command  # seldom needed
 
-    if tells:
+    if not quiet:
         say(f"running {command}")
     output = run_command(command)
     return Given(f"Output of {command} (exit code {output.code})", output.text)
@@ -218,6 +207,15 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
     return tuple(focus)
 
 
+def read_seeds(
+    focus: Sequence[str], symbols: Sequence[str], since: str, base_dir: Path
+) -> Task | None:
+    """Return a task without words, for the seeds of a ranking; ``None`` without seeds."""
+    task = read_task_argument(None, symbols=symbols, since=since)
+    places = typed_places(focus, base_dir)
+    return replace(task or Task(), focus=places, is_strict=True) if task or places else None
+
+
 def read_input() -> str:
     doubt("standard input was read")
     if sys.stdin is None:
@@ -244,30 +242,6 @@ def agree(question: str) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def looked_at(
-    request: Request, model: str, *, base_url: str = "", index: Index, quiet: bool
-) -> Request:
-    """Let a model pick files if requested (rules T-10, T-17).
-
-    An option or the configuration requests it.
-    """
-    has_both = request.budget is not None and request.task is not None
-    if model and not has_both:
-        raise click.UsageError("--pick chooses files for a task and a budget: add both")
-    name = model or (has_both and user_config().task.pick)
-    if not name:
-        return request
-    from aggregate.sending import look_again  # seldom needed
-
-    is_auto = name == AUTO
-    model = "" if is_auto else name
-    looked = look_again(request, model, base_url=base_url, index=index, is_auto=is_auto)
-    if not quiet:
-        say(*looked.notes)
-        warn_all(looked.warnings)
-    return looked.request
-
-
 class RunCommand(BriefCommand):
     """A command that keeps the words after ``--`` apart; ``--diff`` takes a value only after ``=``."""
 
@@ -281,8 +255,14 @@ class RunCommand(BriefCommand):
 
 
 def read_arguments(
-    words: Sequence[str], task: str | None, *, paths_from: str | None, tells: bool
-) -> tuple[tuple[str, ...], str | None]:
+    words: Sequence[str],
+    task: str | None,
+    *,
+    paths_from: str | None,
+    symbols: Sequence[str],
+    since: str,
+    quiet: bool,
+) -> tuple[tuple[str, ...], Task | None]:
     """Return the typed or listed paths, and the task of the arguments or the option."""
     literal: tuple[str, ...] = click.get_current_context().meta.get(_LITERAL, ())
     paths = tuple(word for word in words if _is_path(word))
@@ -294,8 +274,9 @@ def read_arguments(
     if typed is not None and task is not None:
         raise click.UsageError(f"the task is stated twice: leave out --task or {typed[:SHOWN]!r}")
     if paths_from is not None:
-        paths += _read_paths_from(paths_from, tells=tells)
-    return paths, task if typed is None else typed
+        paths += _read_paths_from(paths_from, quiet=quiet)
+    text = task if typed is None else typed
+    return paths, read_task_argument(text, symbols=symbols, since=since)
 
 
 def warn_of_revision(words: Sequence[str], folder: Path) -> None:
@@ -335,7 +316,7 @@ def _missing(word: str) -> str:
     )
 
 
-def _read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
+def _read_paths_from(source: str, *, quiet: bool) -> tuple[str, ...]:
     """Read paths from a file or standard input (``-``); warn about missing ones."""
     try:
         text = read_input() if source == "-" else read_text(Path(source))
@@ -350,7 +331,7 @@ def _read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
     if len(missing) == len(names):
         reason = _missing(names[0])
         raise click.UsageError(f"--paths-from {source[:SHOWN]} contains no existing file: {reason}")
-    if tells:
+    if not quiet:
         warn_all([f"{name}: no such file, left out" for name in missing])
     return tuple(name for name in names if name not in missing)
 
