@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 SOURCE: Final = Path(__file__).parents[1] / "src" / "aggregate"
 LIMITS: Final = {
@@ -109,18 +109,31 @@ class SourceText:
     text: str
 
 
-def source_texts(root: Path) -> Iterator[SourceText]:
-    """Yield the texts of all modules below a folder, in the order of paths."""
+class Module(NamedTuple):
+    """A parsed module of the source code."""
+
+    path: Path
+    source: str
+    tree: ast.Module
+
+
+def modules(root: Path) -> Iterator[Module]:
+    """Yield the parsed modules below a folder, in the order of paths."""
     for path in sorted(root.rglob("*.py")):
         source = path.read_text(encoding="utf-8")
-        tree = ast.parse(source)
-        docstrings = list(_docstrings(tree))
-        for docstring in docstrings:
-            yield SourceText(TextKind.DOCSTRING, path, docstring.lineno, _plain(docstring))
-        for line, comment in _comments(source):
-            yield SourceText(TextKind.COMMENT, path, line, comment)
-        for message in _messages(tree, {id(docstring) for docstring in docstrings}):
-            yield SourceText(TextKind.MESSAGE, path, message.lineno, _plain(message))
+        yield Module(path, source, ast.parse(source))
+
+
+def texts_of(module: Module) -> Iterator[SourceText]:
+    """Yield the texts of a module: docstrings, comments, messages."""
+    path, source, tree = module
+    docstrings = list(_docstrings(tree))
+    for docstring in docstrings:
+        yield SourceText(TextKind.DOCSTRING, path, docstring.lineno, _plain(docstring))
+    for line, comment in _comments(source):
+        yield SourceText(TextKind.COMMENT, path, line, comment)
+    for message in _messages(tree, {id(docstring) for docstring in docstrings}):
+        yield SourceText(TextKind.MESSAGE, path, message.lineno, _plain(message))
 
 
 def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -188,16 +201,13 @@ def _inserted(value: ast.expr) -> str:
     return words[-1] if words else "value"
 
 
-def assigned_names(root: Path) -> list[str]:
-    """Return the names of variables and parameters below a folder, each as often as it is assigned."""
-    names: list[str] = []
-    for path in sorted(root.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.append(node.id.strip("_"))
-            elif isinstance(node, ast.arg):
-                names.append(node.arg.strip("_"))
-    return names
+def assigned_names(module: Module) -> Iterator[str]:
+    """Yield the names of variables and parameters of a module, each as often as it is assigned."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id.strip("_")
+        elif isinstance(node, ast.arg):
+            yield node.arg.strip("_")
 
 
 def figures(texts: Sequence[SourceText], names: Sequence[str]) -> dict[str, float]:
@@ -237,7 +247,12 @@ def _rate(count: float, total: int, per: int = 1_000) -> float:
 
 def report() -> tuple[list[str], bool]:
     """Return a line for each figure of the source code, and whether all are within their limits."""
-    values = figures(list(source_texts(SOURCE)), assigned_names(SOURCE))
+    texts: list[SourceText] = []
+    names: list[str] = []
+    for module in modules(SOURCE):  # one at a time: all trees together take 300 MB
+        texts += texts_of(module)
+        names += assigned_names(module)
+    values = figures(texts, names)
     lines = []
     for name, value in values.items():
         mark = " (too many)" if value > LIMITS[name] else ""
@@ -251,17 +266,15 @@ Every sentence that the program may print, show or put into a prompt, by module.
 """
 
 
-def message_reference() -> str:
-    """Return the page of all messages in the source code."""
+def message_reference(root: Path = SOURCE) -> str:
+    """Return the page of all messages in the source code below a folder."""
     lines = [MESSAGES_HEAD]
-    module = ""
-    for text in source_texts(SOURCE):
-        if text.kind is not TextKind.MESSAGE:
-            continue
-        name = text.path.relative_to(SOURCE).with_suffix("").as_posix()
-        if name != module:
-            module = name
-            lines.append(f"\n## {module}\n")
-        shown = " ".join(text.text.split()).replace("`", "'")
-        lines.append(f"- `{shown}`")
+    for module in modules(root):
+        messages = [text for text in texts_of(module) if text.kind is TextKind.MESSAGE]
+        if messages:
+            name = module.path.relative_to(root).with_suffix("").as_posix()
+            lines.append(f"\n## {name}\n")
+        for message in messages:
+            shown = " ".join(message.text.split()).replace("`", "'")
+            lines.append(f"- `{shown}`")
     return "\n".join(lines) + "\n"

@@ -25,7 +25,7 @@ KINDS = (Kind("view", "1"), Kind("tokens", "1"))
 LIMIT = 3_000_000
 """Small, so that trimming is under way at many of the kills."""
 _KEYS = 3_000
-_PATIENCE_SECONDS = 10.0
+_PATIENCE_SECONDS = 60.0  # a busy machine gives a process no time for many seconds
 
 
 def place(folder: Path) -> Path:
@@ -124,18 +124,23 @@ def kill_loop(
         victim.kill()
         ends[_end(victim)] += 1
         running.append(begin(processes + number))
+    _wait_until(lambda: read_log(log)["read"] > 0)  # few rounds may have met no content twice
     for process in running:
         process.kill()
         process.join()
     return ends + read_log(log)
 
 
+def _wait_until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < end and not happened():
+        time.sleep(0.001)
+
+
 def _wait_for_news(log: Path) -> None:
     """Wait until the log has grown; without that a busy machine would kill all before they have begun."""
     size = log.stat().st_size if log.exists() else 0
-    end = time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < end and (not log.exists() or log.stat().st_size == size):
-        time.sleep(0.001)
+    _wait_until(lambda: log.exists() and log.stat().st_size != size)
 
 
 def share(folder: Path, processes: int) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""Book rooms: 60 wordings of which items of a list are meant, with models that answer rightly or wrongly.
+"""Book rooms: 61 wordings of which items of a list are meant, with models that answer rightly or wrongly.
 
 Six rooms are listed, and a tool books one. The first model names the rooms that the wording means; the others name
 none, an unknown one, too few or too many. A booking of other rooms than were meant must never count as success.
@@ -20,12 +20,12 @@ from aggregate.agents.scripted import scripted_model
 
 WORDINGS = Path(__file__).parent / "item_choice.toml"
 ROOMS = [
-    {"id": 1, "name": "Blue", "beds": 1, "free": True},
-    {"id": 2, "name": "Green", "beds": 2, "free": True},
-    {"id": 3, "name": "Suite", "beds": 2, "free": False},
-    {"id": 4, "name": "Attic", "beds": 1, "free": True},
-    {"id": 5, "name": "Garden", "beds": 3, "free": False},
-    {"id": 6, "name": "Tower", "beds": 1, "free": True},
+    {"id": 1, "name": "Blue", "beds": 1, "free": True, "floor": 1},
+    {"id": 2, "name": "Green", "beds": 2, "free": True, "floor": 1},
+    {"id": 3, "name": "Suite", "beds": 2, "free": False, "floor": 2},
+    {"id": 4, "name": "Attic", "beds": 1, "free": True, "floor": 2},
+    {"id": 5, "name": "Garden", "beds": 3, "free": False, "floor": 3},
+    {"id": 6, "name": "Tower", "beds": 1, "free": True, "floor": 3},
 ]
 ALL = (1, 2, 3, 4, 5, 6)
 Answer = Callable[[tuple[int, ...]], list[Any]]

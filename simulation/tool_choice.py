@@ -21,8 +21,7 @@ from typing import Any
 from tests.fakes.activities import activity_tools
 
 from aggregate import ToolRegistry, standard_tools
-from aggregate.agents.goals.branch import Branch, GoalContext, StepFailed
-from aggregate.agents.goals.calls import choose_tool
+from aggregate.agents.goals.calls import Branch, GoalContext, StepFailed, choose_tool
 from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.limits import BudgetTracker, EngineLimits

@@ -21,10 +21,10 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple, ParamSpec, TypeVar
 
 import aggregate.cli
-import aggregate.cli.files
 import aggregate.cli.run as run_command
+import aggregate.cli.view_and_stats
 import aggregate.prompt.audit
-from aggregate.cli import remembered
+from aggregate.cli import replay
 from simulation.changing_project import ChangingProject
 from simulation.killing import forked
 
@@ -77,7 +77,7 @@ def _be_command(
 
         return call
 
-    remembered.repeat = noted(remembered.repeat, "A")
+    replay.repeat = noted(replay.repeat, "A")
     run_command.Recording.begin = noted(run_command.Recording.begin, "B")  # type: ignore[method-assign]
     try:
         aggregate.cli.main()

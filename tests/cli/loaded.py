@@ -136,7 +136,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
     """Run commands, each in a copy of this process, until the tests have ended."""
     for module in (
         "prompt.api",
-        "cli.files",
+        "cli.view_and_stats",
         "cli.run",
         "cli.send",
         "project.index.database",

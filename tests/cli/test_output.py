@@ -37,7 +37,7 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("arguments.py", "sys.stderr.isatty"),
         ("arguments.py", "sys.stdin.isatty"),
         ("arguments.py", "sys.stdin.buffer.read"),
-        ("remembered.py", "sys.stderr.write"),  # before anything is loaded
+        ("replay.py", "sys.stderr.write"),  # before anything is loaded
         ("__init__.py", "sys.stderr.write"),  # likewise, where that is interrupted
         ("program.py", "click.echo"),  # help, as click itself prints it
     }

@@ -55,6 +55,16 @@ def test_a_repository_is_fetched_by_its_name(bare: Path, tmp_path: Path) -> None
     assert not clone.exists()
 
 
+def test_a_repository_is_written_in_parts(bare: Path, tmp_path: Path) -> None:
+    """The prompts of ``--split`` lie here too, as many as are needed."""
+    here = tmp_path / "here"
+    ended = fetched(here, bare.as_uri(), "--split", "400", "-q")
+    assert (ended.code, ended.err) == (0, "")
+    assert "return strokes * 2" in "".join(
+        (here / path).read_text(encoding="utf-8") for path in ended.out.splitlines()
+    )
+
+
 def test_what_is_fetched_is_the_newest(bare: Path, tmp_path: Path) -> None:
     """The same words once more fetch again, and files that are gone there are gone here."""
     here = tmp_path / "here"

@@ -1,7 +1,6 @@
 """Runs of the same words: what has not changed since the last one is neither read nor computed again."""
 
 import compileall
-import os
 import re
 import subprocess
 import sys
@@ -13,7 +12,8 @@ from typing import NamedTuple
 import pytest
 
 import aggregate
-from aggregate.cli import remembered
+from aggregate.cli import replay
+from tests.cli.command_line import begin, program_environment
 from tests.project.history import Repository
 
 SETTLED_SECONDS = 2.1  # after which the times of a file show each later change
@@ -53,28 +53,36 @@ class Done(NamedTuple):
     way: str
 
 
-def run(folder: Path, *arguments: str, cache: str = "cache") -> Done:
-    """Run the program in a process of its own; numbers of prompts are left out of what it tells."""
-    places = {
-        f"AGGREGATE_{kind}_DIR": str(folder.parent / name)
-        for kind, name in (("CACHE", cache), ("STATE", "state"))
-    }
-    done = subprocess.run(
+def run(folder: Path, *arguments: str) -> Done:
+    """Run the program in a copy of a process that has it loaded."""
+    with begin(folder, *arguments) as begun:
+        code = begun.command.wait()
+        out, err = begun.out.read().decode(), begun.err.read().decode()
+    return done(folder, code, out, err)
+
+
+def run_cold(folder: Path, *arguments: str) -> Done:
+    """Run the program in a process of its own, and say which way it took."""
+    ended = subprocess.run(
         [sys.executable, "-c", STARTER, *arguments],
         cwd=folder,
-        env={**os.environ, **places, "XDG_CONFIG_HOME": str(folder.parent / "xdg")},
+        env=program_environment(folder),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert done.returncode == 0, done.stderr
+    err, _, how = ended.stderr.removesuffix("\n").rpartition("\n")
+    told = done(folder, ended.returncode, ended.stdout, err + "\n" * bool(err))
+    return told._replace(way=WAYS.get(how, "long"))
+
+
+def done(folder: Path, code: int, out: str, err: str) -> Done:
+    """Return how a run ended, numbers of prompts left out."""
+    assert code == 0, err
     prompts = sorted((folder / "out").glob("*_???.md"))
-    *told, how = done.stderr.splitlines()
-    out = re.sub(r"_\d{3}\.md", "_N.md", done.stdout)
-    return Done(
-        out, "\n".join(told), prompts[-1].read_bytes() if prompts else b"", WAYS.get(how, "long")
-    )
+    written = prompts[-1].read_bytes() if prompts else b""
+    return Done(re.sub(r"_\d{3}\.md", "_N.md", out), err, written, "")
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +109,9 @@ def test_a_run_of_which_nothing_has_changed_is_repeated(
     """It writes and tells what a run without a cache does, and loads none of the program for that."""
     folder, arguments = projects[job], JOBS[job]
     run(folder, *arguments)
-    again = run(folder, *arguments)
+    again = run_cold(folder, *arguments)
     afresh = run(folder, *arguments, "--no-cache")
-    assert (again.way, afresh.way) == ("repeated", "long")
+    assert again.way == "repeated"
     assert (again.out, again.err, again.prompt) == (afresh.out, afresh.err, afresh.prompt)
 
 
@@ -113,9 +121,9 @@ def test_of_an_edit_the_file_alone_is_rendered(projects: Mapping[str, Path]) -> 
     run(folder)
     with (folder / "src/retry.py").open("a") as file:
         file.write("again = True\n")
-    again, afresh = run(folder), run(folder, "--no-cache")
-    assert (again.way, again.out, again.prompt) == ("edited", afresh.out, afresh.prompt)
-    assert again.err == afresh.err
+    again, afresh = run_cold(folder), run_cold(folder, "--no-cache")
+    assert (again.way, afresh.way) == ("edited", "long")
+    assert (again.out, again.err, again.prompt) == (afresh.out, afresh.err, afresh.prompt)
 
 
 def test_all_of_the_environment_that_is_asked_for_counts() -> None:
@@ -132,14 +140,14 @@ def test_all_of_the_environment_that_is_asked_for_counts() -> None:
     assert {"XDG_CONFIG_HOME", "PATH", "BEADS_DIR"} <= asked
     # On Windows alone it is set, not read.
     asked -= {"NODEFAULTCURRENTDIRECTORYINEXEPATH"}
-    uncounted = {name for name in asked if name not in remembered.COUNTS}
-    assert {name for name in uncounted if not name.startswith(remembered.COUNT_FROM)} == set()
+    uncounted = {name for name in asked if name not in replay.COUNTS}
+    assert {name for name in uncounted if not name.startswith(replay.COUNT_FROM)} == set()
 
 
 def test_a_commit_is_no_repeated_run(projects: Mapping[str, Path]) -> None:
     """Its id stands in the prompt, so that a run after it is made anew, though all files are as they were (rule T-7)."""
     folder, job = projects[COMMITTED], JOBS["task"]
-    first, again = run(folder, *job), run(folder, *job)
+    first, again = run(folder, *job), run_cold(folder, *job)
     assert (again.way, again.prompt) == ("repeated", first.prompt)
     Repository(folder).commit("Go on", {"b.py": "y = 1\n"})
     assert run(folder, *job).prompt != first.prompt

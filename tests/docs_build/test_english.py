@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 from docs_build.english import (
     LIMITS,
-    SourceText,
+    SOURCE,
+    Module,
     TextKind,
     assigned_names,
     figures,
     message_reference,
+    modules,
     report,
-    source_texts,
+    texts_of,
 )
 
 MODULE = '''"""Tell what is told of those that nobody asked for."""
@@ -31,14 +33,14 @@ def load(told: str) -> None:
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> list[SourceText]:
+def module(tmp_path: Path) -> Module:
     (tmp_path / "a.py").write_text(MODULE, encoding="utf-8")
-    return list(source_texts(tmp_path))
+    return next(modules(tmp_path))
 
 
-def test_texts_of_a_module(texts: list[SourceText]) -> None:
+def test_texts_of_a_module(module: Module) -> None:
     """Docstrings, comments and messages are found; patterns and statements of SQL are not messages."""
-    rows = [(text.kind, text.line, text.text) for text in texts]
+    rows = [(text.kind, text.line, text.text) for text in texts_of(module)]
     assert rows == [
         (TextKind.DOCSTRING, 1, "Tell what is told of those that nobody asked for."),
         (TextKind.DOCSTRING, 7, "Most files."),
@@ -48,11 +50,11 @@ def test_texts_of_a_module(texts: list[SourceText]) -> None:
     ]
 
 
-def test_figures_of_a_module(texts: list[SourceText], tmp_path: Path) -> None:
+def test_figures_of_a_module(module: Module) -> None:
     """Each figure counts its words: per 1,000 words, in percent, or as a median."""
-    names = assigned_names(tmp_path)
+    names = list(assigned_names(module))
     assert sorted(names) == ["LIMIT", "PATTERN", "query", "told"]
-    values = figures(texts, names)
+    values = figures(list(texts_of(module)), names)
     assert values.keys() == LIMITS.keys()
     words = 10 + 2 + 3 + 5
     assert values["what"] == 1_000 / words
@@ -71,6 +73,6 @@ def test_the_source_is_within_its_limits() -> None:
 
 def test_the_page_lists_messages_by_module() -> None:
     """Everybody can proofread the program at one go."""
-    page = message_reference()
-    assert "\n## agents/tools/registry\n" in page
+    page = message_reference(SOURCE / "agents")
+    assert "\n## tools/registry\n" in page
     assert "- `Tool not found: {name}`" in page

@@ -11,7 +11,7 @@ from aggregate.ranking.files import analyse
 _PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"
 
 for module in (
-    "aggregate.cli.configuration",
+    "aggregate.cli.init_check_preset",
     "aggregate.agents.tracks.service",
     "genai_prices.data",  # which sending loads
 ):

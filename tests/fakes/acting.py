@@ -7,7 +7,7 @@ from typing import Any
 
 from aggregate import Reply, Usage
 from aggregate.agents.tracks.merged_changes import locate_top, snapshot
-from aggregate.agents.tracks.trees import Pack, Trees
+from aggregate.agents.tracks.work_trees import Pack, Trees
 from aggregate.sending.models import ToolCall
 
 

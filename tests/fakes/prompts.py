@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from aggregate import Prompt, Segment, Usage
-from aggregate.prompt.document import Image, Section, Stability
+from aggregate.prompt.document import Image, Section, Stability, file_segment as file_segment
 from aggregate.prompt.sections import discussion_segments, fit_history
 from aggregate.sending import known_model
 from aggregate.sending.cache import (

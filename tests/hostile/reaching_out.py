@@ -1,7 +1,8 @@
-"""Projects that ask for files which are not theirs, or which nobody means to show. One builder per attack."""
+"""Projects that ask for files which are not theirs, or which nobody means to show. One row per attack."""
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.projects import project
@@ -18,113 +19,60 @@ def victim(folder: Path) -> Path:
     return clone
 
 
-def named_above(clone: Path) -> str:
-    """A path with ``..`` names the file."""
-    return 'paths = ["a.py", "../private/diary.md"]'
+@dataclass(frozen=True)
+class Attack:
+    """A configuration, in which ``{machine}`` is the folder around the clone, and links that it needs."""
+
+    text: str
+    links: Mapping[str, str] = field(default_factory=dict)
+    prepare: Callable[[Path], None] = lambda _clone: None
 
 
-def named_absolute(clone: Path) -> str:
-    """An absolute path names the file."""
-    return f'paths = ["a.py", "{clone.parent}/private/diary.md"]'
-
-
-def glob_above(clone: Path) -> str:
-    """A glob begins above the project."""
-    return 'paths = ["a.py", "../private/*.md"]'
-
-
-def glob_absolute(clone: Path) -> str:
-    """A glob begins at the root of the disk."""
-    return f'paths = ["a.py", "{clone.parent}/priv*/**"]'
-
-
-def glob_up_and_down(clone: Path) -> str:
-    """A glob goes down first and then up by more."""
-    return 'paths = ["a.py", "./x/../../private/*"]'
-
-
-def base_above(clone: Path) -> str:
-    """``base_dir`` lies above the project."""
-    return 'base_dir = "../private"\npaths = ["*", "diary.md"]'
-
-
-def base_absolute(clone: Path) -> str:
-    """``base_dir`` is absolute."""
-    return f'base_dir = "{clone.parent}/private"\npaths = ["**", "diary.md"]'
-
-
-def base_linked(clone: Path) -> str:
-    """``base_dir`` is a link to a folder elsewhere."""
-    (clone / "lib").symlink_to("../private")
-    return 'base_dir = "lib"\npaths = ["**", "diary.md"]'
-
-
-def linked_file(clone: Path) -> str:
-    """A link in the project is named."""
-    (clone / "notes.md").symlink_to("../private/diary.md")
-    return 'paths = ["a.py", "notes.md"]'
-
-
-def link_to_link(clone: Path) -> str:
-    """A link to a link, absolute, is named."""
-    (clone / "far.md").symlink_to(clone.parent / "private/diary.md")
-    (clone / "near.md").symlink_to("far.md")
-    return 'paths = ["a.py", "near.md"]'
-
-
-def linked_folder(clone: Path) -> str:
-    """A file behind a linked folder is named."""
-    (clone / "vendor").symlink_to("../private")
-    return 'paths = ["a.py", "vendor/diary.md"]'
-
-
-def glob_through_link(clone: Path) -> str:
-    """A glob begins behind a linked folder."""
-    (clone / "vendor").symlink_to("../private")
-    return 'paths = ["a.py", "vendor/*.md", "vendor/**"]'
-
-
-def tracked_behind_link(clone: Path) -> str:
-    """Git tracks files in a folder that is a link by now, so that it lists what lies behind it."""
+def tracked_behind_link(clone: Path) -> None:
+    """Let git track files in a folder that is a link by now, so that it lists what lies behind it."""
     project(clone, {"vendor/diary.md": "", "vendor/code.py": ""})
     subprocess.run(["git", "-C", str(clone), "add", "-A"], check=True)
     for name in ("diary.md", "code.py"):
         (clone / "vendor" / name).unlink()
     (clone / "vendor").rmdir()
     (clone / "vendor").symlink_to("../private")
-    return 'paths = ["a.py", "**/*.md", "**/code.py"]'
 
 
-def glob_of_links(clone: Path) -> str:
-    """A glob meets a link to a file elsewhere."""
-    (clone / "notes.md").symlink_to("../private/diary.md")
-    return 'paths = ["a.py", "*.md"]'
-
-
-def preset(clone: Path) -> str:
-    """A preset of the project that is in force names the file."""
-    return '[context_presets.x]\nfiles = ["a.py", "../private/diary.md"]\n[project]\nactive_preset = "x"'
-
-
-def slices(clone: Path) -> str:
-    """A table with slices, a view and a tier names the file."""
-    entry = 'path = "../private/diary.md", view_mode = "custom", custom_slices = [{ start_line = 1, end_line = 1 }]'
-    return f'paths = ["a.py", {{ {entry}, tier = 3, force_full = true }}]'
-
-
-REFUSED: tuple[Callable[[Path], str], ...] = (
-    named_above, named_absolute, glob_above, glob_absolute, glob_up_and_down, base_above, base_absolute, base_linked,
-    linked_file, link_to_link, linked_folder, glob_through_link, preset, slices,
-)  # fmt: skip
+REFUSED = {
+    "a path with .. names the file": Attack('paths = ["a.py", "../private/diary.md"]'),
+    "an absolute path names the file": Attack('paths = ["a.py", "{machine}/private/diary.md"]'),
+    "a glob begins above the project": Attack('paths = ["a.py", "../private/*.md"]'),
+    "a glob begins at the root of the disk": Attack('paths = ["a.py", "{machine}/priv*/**"]'),
+    "a glob goes down first and then up by more": Attack('paths = ["a.py", "./x/../../private/*"]'),
+    "base_dir lies above the project": Attack('base_dir = "../private"\npaths = ["*", "diary.md"]'),
+    "base_dir is absolute": Attack('base_dir = "{machine}/private"\npaths = ["**", "diary.md"]'),
+    "base_dir is a link to a folder elsewhere": Attack('base_dir = "lib"\npaths = ["**", "diary.md"]', {"lib": "../private"}),
+    "a link in the project is named": Attack('paths = ["a.py", "notes.md"]', {"notes.md": "../private/diary.md"}),
+    "a link to a link, absolute, is named": Attack('paths = ["a.py", "near.md"]', {"far.md": "{machine}/private/diary.md", "near.md": "far.md"}),
+    "a file behind a linked folder is named": Attack('paths = ["a.py", "vendor/diary.md"]', {"vendor": "../private"}),
+    "a glob begins behind a linked folder": Attack('paths = ["a.py", "vendor/*.md", "vendor/**"]', {"vendor": "../private"}),
+    "a preset of the project that is in force names the file": Attack(
+        '[context_presets.x]\nfiles = ["a.py", "../private/diary.md"]\n[project]\nactive_preset = "x"'
+    ),
+    "a table with slices, a view and a tier names the file": Attack(
+        'paths = ["a.py", { path = "../private/diary.md", view_mode = "custom", tier = 3, force_full = true, '
+        'custom_slices = [{ start_line = 1, end_line = 1 }] }]'
+    ),
+}  # fmt: skip
 """Attacks that are refused by name."""
-SKIPPED: tuple[Callable[[Path], str], ...] = (tracked_behind_link, glob_of_links)
+SKIPPED = {
+    "git tracks files behind a link": Attack('paths = ["a.py", "**/*.md", "**/code.py"]', prepare=tracked_behind_link),
+    "a glob meets a link to a file elsewhere": Attack('paths = ["a.py", "*.md"]', {"notes.md": "../private/diary.md"}),
+}  # fmt: skip
 """Attacks on globs that take what else they match."""
 
 
-def build(folder: Path, attack: Callable[[Path], str]) -> Path:
+def build(folder: Path, attack: Attack) -> Path:
     """Make the machine and the attack's configuration; return the clone."""
     clone = victim(folder)
-    text = attack(clone)
-    return project(
-        clone, {"manual_slop.toml": text if text.startswith("[") else f"[files]\n{text}\n"}
-    )
+    attack.prepare(clone)
+    for name, target in attack.links.items():
+        (clone / name).symlink_to(target.replace("{machine}", str(folder)))
+    text = attack.text.replace("{machine}", str(folder))
+    files = text if text.startswith("[") else f"[files]\n{text}\n"
+    return project(clone, {"manual_slop.toml": files})

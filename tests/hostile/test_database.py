@@ -14,12 +14,12 @@ from dbos import WorkflowStatus
 from aggregate import Project, Prompt, RunOptions, StateError, conduct, open_project
 from aggregate.agents.tracks import Assignment, TicketOutcome
 from aggregate.agents.tracks.durable import Run, database_url, open_engine
-from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS
 from aggregate.agents.tracks.durable.dbos_queue import (
     DbosQueue,
     _outcome as outcome_of_workflow,
     prepare_database,
 )
+from aggregate.agents.tracks.durable.run_database import DATABASE, ENDINGS
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.base.disk import state_folder
 from tests.agents.tracks.test_durable import engine, execute, server, url, worked

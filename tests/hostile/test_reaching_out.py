@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from aggregate.project.paths import is_secret
 from aggregate.prompt.asking import scope_of
 from aggregate.sending import ModelSelection, prepare_turn
 from tests.fakes.conducting import TRACK, track_project
-from tests.hostile.reaching_out import REFUSED, SECRET, SKIPPED, build, victim
+from tests.hostile.reaching_out import REFUSED, SECRET, SKIPPED, Attack, build, victim
 from tests.hostile.running import aggregate
 from tests.projects import project
 
@@ -41,8 +40,8 @@ def composed(clone: Path, **allowed: bool) -> tuple[str, tuple[str, ...], tuple[
     return made.prompt.markdown, made.warnings, made.refused
 
 
-@pytest.mark.parametrize("attack", REFUSED)
-def test_what_lies_outside_is_refused(tmp_path: Path, attack: Callable[[Path], str]) -> None:
+@pytest.mark.parametrize("attack", REFUSED.values(), ids=REFUSED)
+def test_what_lies_outside_is_refused(tmp_path: Path, attack: Attack) -> None:
     """The prompt says what was asked for and what to do; a run goes on, sending stops, even as a dry run."""
     clone = build(tmp_path, attack)
     text, warnings, refused = composed(clone)
@@ -58,10 +57,8 @@ def test_what_lies_outside_is_refused(tmp_path: Path, attack: Callable[[Path], s
         )
 
 
-@pytest.mark.parametrize("attack", SKIPPED)
-def test_a_glob_does_not_follow_links_outside(
-    tmp_path: Path, attack: Callable[[Path], str]
-) -> None:
+@pytest.mark.parametrize("attack", SKIPPED.values(), ids=SKIPPED)
+def test_a_glob_does_not_follow_links_outside(tmp_path: Path, attack: Attack) -> None:
     """A glob leaves such links out with a warning, and takes the rest."""
     text, warnings, refused = composed(build(tmp_path, attack))
     assert SECRET not in text
@@ -70,10 +67,8 @@ def test_a_glob_does_not_follow_links_outside(
     assert refused == ()
 
 
-@pytest.mark.parametrize("attack", REFUSED)
-def test_what_is_allowed_shows_by_its_relative_path(
-    tmp_path: Path, attack: Callable[[Path], str]
-) -> None:
+@pytest.mark.parametrize("attack", REFUSED.values(), ids=REFUSED)
+def test_what_is_allowed_shows_by_its_relative_path(tmp_path: Path, attack: Attack) -> None:
     """With permission the file is there, and no path of the machine."""
     text, _, refused = composed(build(tmp_path, attack), allow_outside=True)
     assert SECRET in text
@@ -83,7 +78,7 @@ def test_what_is_allowed_shows_by_its_relative_path(
 
 def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``run`` warns and ends well, ``send`` ends with 1 before anything is sent, options and trust allow it."""
-    clone = build(tmp_path, REFUSED[0])
+    clone = build(tmp_path, REFUSED["a path with .. names the file"])
     monkeypatch.chdir(clone)
     reason = f"{REASON}: ../private/diary.md"
     code, out, err = aggregate("run", "--stdout")

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import aggregate
-from aggregate.panel import ComposedDraft, Draft, compose_draft
-from aggregate.prompt import Composer
+from aggregate.panel import ComposedDraft, Composer, Draft, compose_draft
 from tests.projects import project
 from tests.prompt.composing import in_index
 

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from aggregate import ConfigError
-from aggregate.cli.serve import panel as command
+from aggregate.cli.mcp_and_panel import panel as command
 from aggregate.panel import (
     Access,
     Address,

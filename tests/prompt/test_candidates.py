@@ -15,9 +15,9 @@ from aggregate import (
     request_for,
 )
 from aggregate.base import Level
+from aggregate.prompt import fit_prompt
 from aggregate.prompt.corpus import rank_files
 from aggregate.prompt.fit import Candidates, OpenedFile, ShownLines, level_of, shown_choice
-from aggregate.prompt.fit_prompt import fit_prompt
 from tests.projects import project
 from tests.prompt.composing import composed, kept_nothing
 

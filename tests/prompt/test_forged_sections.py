@@ -3,7 +3,7 @@
 import pytest
 
 from aggregate import build_discussion_section, build_discussion_text
-from aggregate.agents.tracks.turns import result_text
+from aggregate.agents.tracks.tool_calls import result_text
 from aggregate.base.text import plain_headings
 from aggregate.sending.cache import role_and_words
 from tests.prompt.composing import result, segments

@@ -354,7 +354,7 @@ def searched_in(work: Callable[[], object]) -> set[str]:
     texts: set[str] = set()
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call" and frame.f_code.co_name == "find_secrets":
+        if event == "call" and frame.f_code.co_name == "_find_secrets":
             texts.add(frame.f_locals["data"].decode())
 
     sys.setprofile(note)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, Budget, Segment, count, open_project, request_for
-from aggregate.prompt.fit import RevisionChanges, Shares
 from aggregate.prompt.sections import (
-    Hidden,
+    Shares,
     discussion_segments,
     fit_history,
     most_tokens,
@@ -78,7 +77,7 @@ def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:
     request = request_for(open_project({"files": {"base_dir": str(tmp_path), "paths": []}}))
     request = replace(request, results=RESULTS, history=TURNS)
     budget = Budget(10_000, history=0.04, results=0.5)
-    shares = Shares(request, budget, words, RevisionChanges(), None)
+    shares = Shares(request, budget, words)
     others = shares.within(1_000)
     assert shares.reserved(1_000) == 40 + 500
     cuts = [cut.section for each in others.values() for cut in each.cuts]
@@ -91,7 +90,7 @@ def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:
     assert before < sum(each.tokens for each in some.values()) <= before + 100
 
 
-def told(files: list[Hidden], limit: int = 1_000) -> str:
+def told(files: list[tuple[str, int, str]], limit: int = 1_000) -> str:
     _, (segment,) = not_shown(files, limit=limit, count=words)
     assert segment.section == "files"
     assert segment.source == ""
@@ -168,7 +167,7 @@ HIDDEN = st.tuples(NAMES, st.integers(1, 10_000_000), st.just("") | NAMES)
 
 
 @given(files=st.lists(HIDDEN, max_size=30), limit=st.integers(0, 300))
-def test_the_limit_holds(files: list[Hidden], limit: int) -> None:
+def test_the_limit_holds(files: list[tuple[str, int, str]], limit: int) -> None:
     """By an exact count the section and what separates it never exceed the limit; names have a list (B-1, B-7)."""
     named, segments = not_shown(files, limit=limit, count=count)
     for segment in segments:
@@ -177,7 +176,7 @@ def test_the_limit_holds(files: list[Hidden], limit: int) -> None:
 
 
 @given(files=st.lists(HIDDEN, max_size=30), part=st.integers(0, 30))
-def test_what_is_reserved_is_enough(files: list[Hidden], part: int) -> None:
+def test_what_is_reserved_is_enough(files: list[tuple[str, int, str]], part: int) -> None:
     """Telling all files takes no more than is reserved for them, and for some of them no more is (rules B-6, B-12)."""
     _, segments = not_shown(files, limit=10_000, count=count)
     most = most_tokens(files, limit=10_000, count=count)

@@ -9,7 +9,7 @@ import pytest
 
 from aggregate import Prompt, load_config
 from aggregate.base.disk import state_folder
-from aggregate.cli.explain import find_prompt
+from aggregate.cli.explain_and_locate import find_prompt
 from aggregate.prompt import count_prompt
 from aggregate.prompt.audit import read_audit
 from aggregate.prompt.output import audit_path, request_log_path, write_numbered

@@ -1,27 +1,16 @@
 """Isolated copies of foreign values, and references to values on disk."""
 
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Coroutine
 from copy import deepcopy
-from functools import partial
 from pathlib import PurePath
-from typing import Any, Final, TypeAlias, TypeGuard, TypeVar
+from typing import Any, Final, TypeAlias, TypeGuard
 
-_Row = TypeVar("_Row", bound=tuple[Any, ...])
 Value: TypeAlias = Any  # a result of an agent, a step, a tool or foreign code
 ATOMS = (str, int, float, bool, bytes, type(None))  # immutable, not copied
 CACHE_DIR: Final = "state/data_cache"
 THRESHOLD: Final = 5000  # bytes of JSON from which a value is written to disk (rules D-9, X-1)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-
-def row_maker(kind: type[_Row]) -> Callable[[Iterable[Any]], _Row]:
-    """Return a fast constructor of a named tuple.
-
-    The constructor takes all fields as one iterable and checks nothing. It is meant for loops over all files,
-    definitions or pieces of a project: calling the class takes three times as long.
-    """
-    return partial(tuple.__new__, kind)
 
 
 def isolated_copy(value: Value) -> Value:

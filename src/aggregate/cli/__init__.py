@@ -24,11 +24,11 @@ def main() -> None:
 def _run() -> int:
     this = None
     if _may_repeat(sys.argv[1:]):
-        from aggregate.cli import remembered  # takes 10 ms
+        from aggregate.cli import replay  # takes 10 ms
 
-        this = remembered.this_run(sys.argv[1:])
+        this = replay.this_run(sys.argv[1:])
         if this and this.earlier and not this.changed:
-            code = remembered.repeat(this.earlier)
+            code = replay.repeat(this.earlier)
             if code is not None:
                 return code
     from aggregate.base.disk.programs import guard_process  # a repeated run starts no program

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import reduce
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -63,13 +64,7 @@ def number(
 
 def together(*decorators: Decorator) -> Decorator:
     """Return a decorator that adds several options in this order."""
-
-    def add(command: Command) -> Command:
-        for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
-
-    return add
+    return lambda command: reduce(lambda made, add: add(made), reversed(decorators), command)
 
 
 def take(group: type[GroupT], values: dict[str, Any]) -> GroupT:

@@ -22,7 +22,7 @@ from aggregate.cli.output import drop_output, say, say_body
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from aggregate.cli.remembered import ThisRun
+    from aggregate.cli.replay import ThisRun
 
 
 class CommandEntry(NamedTuple):
@@ -34,36 +34,46 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "run": CommandEntry(
         "run", "Compose the prompt and write it to a numbered file; print its path."
     ),
-    "explain": CommandEntry("explain", "Show how much of each file a prompt contains, and why."),
+    "explain": CommandEntry(
+        "explain_and_locate", "Show how much of each file a prompt contains, and why."
+    ),
     "locate": CommandEntry(
-        "explain", "Find a prompt's line in the files, or a file's line in the prompt."
+        "explain_and_locate", "Find a prompt's line in the files, or a file's line in the prompt."
     ),
-    "init": CommandEntry("configuration", "Write a commented manual_slop.toml for this folder."),
+    "init": CommandEntry(
+        "init_check_preset", "Write a commented manual_slop.toml for this folder."
+    ),
     "stats": CommandEntry(
-        "files", "Show the files by folder: lines, definitions, tokens in each view."
+        "view_and_stats", "Show the files by folder: lines, definitions, tokens in each view."
     ),
-    "view": CommandEntry("files", "Print a view of one file."),
+    "view": CommandEntry("view_and_stats", "Print a view of one file."),
     "send": CommandEntry("send", "Send the prompt and MESSAGE; print the answer and save both."),
     "chat": CommandEntry("chat", "Continue a discussion, message by message."),
-    "mcp": CommandEntry("serve", "Serve the project to agents by the Model Context Protocol."),
-    "panel": CommandEntry("serve", "Compose the prompt by eye, on a page in the browser."),
+    "mcp": CommandEntry(
+        "mcp_and_panel", "Serve the project to agents by the Model Context Protocol."
+    ),
+    "panel": CommandEntry("mcp_and_panel", "Compose the prompt by eye, on a page in the browser."),
     "costs": CommandEntry(
-        "machine", "Show your costs and cache savings by day, project and model."
+        "costs_cache_trust", "Show your costs and cache savings by day, project and model."
     ),
     "discussion": CommandEntry("discussion", "List, show, fork and delete discussions."),
     "goal": CommandEntry("goal", "Reach GOAL step by step and print the answer."),
     "conduct": CommandEntry("conduct", "Run the tickets of a track with many workers."),
     "check": CommandEntry(
-        "configuration", "Check that everything in CONFIG exists; print each problem."
+        "init_check_preset", "Check that everything in CONFIG exists; print each problem."
     ),
-    "preset": CommandEntry("configuration", "List, show, save, apply and delete context presets."),
+    "preset": CommandEntry(
+        "init_check_preset", "List, show, save, apply and delete context presets."
+    ),
     "trust": CommandEntry(
-        "machine", "Let the project around PATH read files outside; print its root."
+        "costs_cache_trust", "Let the project around PATH read files outside; print its root."
     ),
-    "prune": CommandEntry("explain", "Delete all but the newest prompts; print the deleted paths."),
-    "cache": CommandEntry("machine", "Show the cache's path, entries, size and hits."),
-    "languages": CommandEntry("machine", "List the languages with their suffixes."),
-    "schema": CommandEntry("machine", "Print the JSON Schema of manual_slop.toml."),
+    "prune": CommandEntry(
+        "explain_and_locate", "Delete all but the newest prompts; print the deleted paths."
+    ),
+    "cache": CommandEntry("costs_cache_trust", "Show the cache's path, entries, size and hits."),
+    "languages": CommandEntry("costs_cache_trust", "List the languages with their suffixes."),
+    "schema": CommandEntry("costs_cache_trust", "Print the JSON Schema of manual_slop.toml."),
 }
 
 DEFAULT = "run"  # the command if none is named

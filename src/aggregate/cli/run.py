@@ -16,7 +16,7 @@ from aggregate.cli.arguments import UNCOMMITTED, RunCommand
 from aggregate.cli.options import AskedProject, flag, option
 from aggregate.cli.output import progress, say, warn_all, write_json
 from aggregate.cli.program import HELP_ALL
-from aggregate.cli.recording import Recording
+from aggregate.cli.replay_recording import Recording
 from aggregate.cli.written_prompt import write_parts, write_prompt
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, open_index
@@ -29,7 +29,6 @@ from aggregate.prompt import (
     request_for,
 )
 from aggregate.prompt.asking import FOCUS_TIER, Request, find_preset, for_reader
-from aggregate.prompt.corpus import check_focus
 from aggregate.prompt.files import select_files
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
@@ -188,6 +187,8 @@ class AskedRun(AskedProject):
         if request.task:
             request = replace(request, task=replace(request.task, is_strict=True))
         elif request.tier is None and request.focus_files:
+            from aggregate.prompt.corpus import check_focus  # loads the ranking, which takes 50 ms
+
             check_focus(request, select_files(request))
         if self.remote is None:
             return request
@@ -345,7 +346,7 @@ def _looked_at(asked: AskedRun, request: Request, index: Index) -> Request:
 
 
 def _explain(asked: AskedRun, request: Request, index: Index) -> None:
-    from aggregate.cli.explain import print_audit
+    from aggregate.cli.explain_and_locate import print_audit
     from aggregate.prompt import count_prompt
     from aggregate.prompt.audit import audit_data, audit_of
     from aggregate.prompt.document import END

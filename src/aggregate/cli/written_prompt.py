@@ -28,7 +28,7 @@ from aggregate.sending import log_written_prompt
 from aggregate.sending.cache import SYSTEM, HashedPrompt, HashedSegment, PrefixReport
 
 if TYPE_CHECKING:
-    from aggregate.cli.recording import EditedPrompt
+    from aggregate.cli.replay_recording import EditedPrompt
     from aggregate.prompt import PromptTokens, SegmentCounter
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
@@ -174,7 +174,15 @@ class WrittenPrompt:
             keys = [(Section(part.section), part.source) for part in self._parts]
             self.tokens = PromptTokens.of(keys, self._counter.counts())
         if path and self._source_map is not None and self.tokens is not None:
-            self._write_audit(path, self.stream, self.tokens, self._source_map)
+            from aggregate.prompt.audit import audit_of, write_audit
+            from aggregate.prompt.output.source_map import add_separator
+
+            size = sum(part.size + len(SEPARATOR) for part in self._parts)
+            size -= len(SEPARATOR) - len(END) if size else 0
+            sources = self._source_map
+            add_separator(sources)
+            audit = audit_of(self.request, self.stream, self.tokens, size=size, source_map=sources)
+            write_audit(path, audit)
         if path and self._has_log:
             parts = self._parts
             if self.tokens is not None and self.tokens.segments:
@@ -182,18 +190,6 @@ class WrittenPrompt:
                 parts = [replace(part, tokens=number) for part, number in pairs]
             written = HashedPrompt((HashedSegment.of("", 0, section=SYSTEM), *parts))
             self.prefix = log_written_prompt(path, written, self.request)
-
-    def _write_audit(
-        self, path: Path, prompt: Composition, tokens: "PromptTokens", source_map: SourceMap
-    ) -> None:
-        from aggregate.prompt.audit import audit_of, write_audit
-        from aggregate.prompt.output.source_map import add_separator
-
-        size = sum(part.size + len(SEPARATOR) for part in self._parts)
-        size -= len(SEPARATOR) - len(END) if size else 0
-        add_separator(source_map)
-        audit = audit_of(self.request, prompt, tokens, size=size, source_map=source_map)
-        write_audit(path, audit)
 
     def warnings(self) -> list[str]:
         stream, tokens = self.stream, self.tokens

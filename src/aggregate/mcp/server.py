@@ -17,8 +17,7 @@ from mcp.server.stdio import stdio_server
 from aggregate.agents.results import LabelledOutput, merge_outputs
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import printable
-from aggregate.mcp.compose_tools import compose, explain
-from aggregate.mcp.reading import find, outline, read
+from aggregate.mcp.tool_answers import compose, explain, find, outline, read
 from aggregate.mcp.workspace import (
     Arguments,
     Call,
@@ -202,8 +201,6 @@ def _failure(sentence: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
-def serve_on_stdio(config: Path, *, cap: int) -> str:
-    """Serve until the client disconnects; return the session's summary."""
-    workspace = Workspace(config, cap=cap)
-    anyio.run(AgentServer(workspace).serve_stdio)
-    return workspace.summary
+def serve_on_stdio(config: Path, *, cap: int) -> None:
+    """Serve until the client disconnects."""
+    anyio.run(AgentServer(Workspace(config, cap=cap)).serve_stdio)

@@ -8,7 +8,7 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, get_origin
@@ -16,12 +16,12 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, get_orig
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
+from aggregate.agents.tools import ReadableProject
 from aggregate.base.errors import ToolError
 from aggregate.base.task_budget import Finish, Task, parse_number
-from aggregate.project.configuration import Project, unconfigured
-from aggregate.project.index import Index, user_index
-from aggregate.prompt import Composition, SavedCounts, request_for
-from aggregate.prompt.asking import Request, open_project
+from aggregate.project.index import Index
+from aggregate.prompt import Composition
+from aggregate.prompt.asking import Request
 from aggregate.prompt.corpus import FileCorpus, read_files
 
 Count = Callable[[str], int]  # returns the tokens of a text
@@ -109,14 +109,10 @@ class Workspace:
     """A project whose configuration and files are read again for each request."""
 
     def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
-        self._config = config
+        self._project = ReadableProject(config, index)
         self.cap = cap
-        self.index = index or user_index()
-        self.count = SavedCounts(self.index)
+        self.index, self.count = self._project.index, self._project.count
         self._prompts: OrderedDict[str, StoredPrompt] = OrderedDict()
-        self.composed: list[int] = []  # tokens of each prompt
-        # Whole size of each file in a prompt in tokens, by path and content.
-        self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
         """Return the first lines within ``limit`` tokens; a note has the number of others and ``more``."""
@@ -143,23 +139,12 @@ class Workspace:
 
         return read_files(request, index=self.index, on_start=start, on_done=advance)
 
-    def project(self) -> Project:
-        config = self._config if self._config.exists() else unconfigured(self._config)
-        return open_project(config, allow_outside=False, allow_secrets=False)
+    def request(self, task: Task | None = None, *, budget: int | None = None) -> Request:
+        return self._project.request(task, budget=budget, finish=Finish())
 
-    def request(self, *, task: Task | None = None, budget: int | None = None) -> Request:
-        """Build a request with the permissions of an agent."""
-        request = request_for(
-            self.project(),
-            with_history=False,
-            task=task or Task(),
-            budget=budget,
-            sending=True,
-            finish=Finish(),
-        )
-        # Only the user may extend the scope.
-        scope = replace(request.scope, is_fixed=True)
-        return replace(request, scope=scope, task=request.task if task else None)
+    def sheet(self, task: Task, progress: Progress, *, most: int) -> str:
+        request = self.request(task)
+        return self._project.sheet(request, self.read_files(request, progress), most=most)
 
     def keep(self, request: Request, composition: Composition) -> StoredPrompt:
         markdown = composition.prompt.markdown
@@ -170,15 +155,6 @@ class Workspace:
         while len(self._prompts) > _MOST_PROMPTS:
             self._prompts.popitem(last=False)
         return prompt
-
-    @property
-    def summary(self) -> str:
-        """Summary of the session's prompts, printed at its end."""
-        if not self.composed:
-            return ""
-        prompts = f"composed prompts: {len(self.composed):,} with {sum(self.composed):,} tokens"
-        files = f"their files: {len(self.shown):,} with about {sum(self.shown.values()):,} tokens"
-        return f"{prompts}; {files} in full"
 
     def prompt(self, handle: str) -> StoredPrompt:
         if handle not in self._prompts:

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from aggregate.panel.answers import Broadcast
     from aggregate.panel.app import Panel
     from aggregate.panel.colours import code_colours, fenced_colours
+    from aggregate.panel.composer import Composer
     from aggregate.panel.composition import ComposedDraft, compose_draft
     from aggregate.panel.draft import ConflictError, Draft
     from aggregate.panel.edits import Surroundings, apply_edits
@@ -21,6 +22,7 @@ else:
             "answers": "Broadcast",
             "app": "Panel",
             "colours": "code_colours fenced_colours",
+            "composer": "Composer",
             "composition": "compose_draft ComposedDraft",
             "draft": "ConflictError Draft",
             "edits": "apply_edits Surroundings",

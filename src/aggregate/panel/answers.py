@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_BODY: Final = 4_000_000  # bytes of a request; one with ten thousand files has fewer
 _SILENCE_SECONDS: Final = 15.0  # until a comment is sent, which reveals a lost connection
 _MOST_WAITING: Final = 100  # pending events of a page; after more it reloads everything anyway
-_NO_STORE: Final = {"cache-control": "no-store"}
+NO_STORE: Final = {"cache-control": "no-store"}
 STATIC: Final = Path(__file__).with_name("static")  # the page's own files
 for _suffix in (".js", ".mjs"):  # independent of the system's tables
     mimetypes.add_type("text/javascript", _suffix)
@@ -91,15 +91,11 @@ def number_in(text: str, name: str) -> int:
 def json_answer(data: object, status: int = 200) -> Response:
     # ASCII only: names of files may have surrogates, which survive as escapes.
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return Response(text, status, _NO_STORE, media_type="application/json")
-
-
-def bytes_answer(data: bytes, kind: str) -> Response:
-    return Response(data, media_type=kind, headers=_NO_STORE)
+    return Response(text, status, NO_STORE, media_type="application/json")
 
 
 def stream_answer(events: AsyncIterator[bytes]) -> Response:
-    return StreamingResponse(events, media_type="text/event-stream", headers=_NO_STORE)
+    return StreamingResponse(events, media_type="text/event-stream", headers=NO_STORE)
 
 
 async def _failed(_request: Request, error: Exception) -> Response:

@@ -52,7 +52,9 @@ def state_data(session: Session) -> dict[str, Any]:
     warnings = [session.problem] if session.problem else []
     warnings += for_reader(composed.composition.warnings) if composed else ()
     size = composed.size if composed and not view.error else None
-    state = {
+    budget = composed.request.budget if composed else None
+    sections = composed.tokens.sections if composed else {}
+    return {
         "version": session.version,
         "revision": now.revision,  # of the draft and the disk
         "composed": view.revision,  # of the prompt; lower while composing
@@ -80,23 +82,18 @@ def state_data(session: Session) -> dict[str, Any]:
             "since": draft.since,
         },
         "budget": budget_in_force(config),
-        "budget_tokens": None,  # the prompt's budget as a number
+        "budget_tokens": budget.tokens if budget else None,  # the prompt's budget as a number
         "models": [beside_prompt(model, size) for model in session.models],
         "personas": sorted({**shared_personas(), **config.personas}),
         "prompt": size,
         "prompt_error": view.error,
-        "sections": {},
+        "sections": {section.value: count for section, count in sections.items()},
         "warnings": warnings,
-        "cut": [],  # other parts than files, shortened or omitted for the budget
+        "cut": [  # other parts than files, shortened or omitted for the budget
+            f"{part.section}: {part.what}: {part.reason}"
+            for part in (composed.composition.cut if composed else ())
+        ],
     }
-    if composed is not None:
-        cut = composed.composition.cut
-        if composed.request.budget:
-            state["budget_tokens"] = composed.request.budget.tokens
-        sections = composed.tokens.sections.items()
-        state["sections"] = {section.value: count for section, count in sections}
-        state["cut"] = [f"{part.section}: {part.what}: {part.reason}" for part in cut]
-    return state
 
 
 def _presets(project: Project, warnings: list[str]) -> list[dict[str, Any]]:
@@ -278,14 +275,13 @@ class Panel:
         """Return the prompt of the current draft, even if the page shows an older one."""
         composed = self._session.compose_now(only_if_due=True)
         text = b"".join(composed.composition.prompt.pieces())
-        return answers.bytes_answer(text, "text/plain; charset=utf-8")
+        return Response(text, headers=answers.NO_STORE, media_type="text/plain; charset=utf-8")
 
     def _image(self, query: Body) -> Response:
         edited = self._session.now().edited
         draft, project = edited.current, edited.project
-        return answers.bytes_answer(
-            *image_data(draft.request(project), draft, query.get("path", ""))
-        )
+        data, kind = image_data(draft.request(project), draft, query.get("path", ""))
+        return Response(data, headers=answers.NO_STORE, media_type=kind)
 
     async def _events(self, _request: Request) -> Response:
         return answers.stream_answer(self._broadcast.listen(self._session.event("hello")))

@@ -13,11 +13,12 @@ from typing import Any, Final
 from aggregate.base.disk.reading import is_inside, real_path
 from aggregate.base.task_budget import FileChoice
 from aggregate.panel.colours import fenced_colours
+from aggregate.panel.composer import Composer
 from aggregate.panel.draft import Draft
 from aggregate.project.configuration import Project
 from aggregate.project.files import SourceFile, display_path, read_file
 from aggregate.project.paths import Scope
-from aggregate.prompt import Composer, Composition, File, PromptTokens, count_prompt
+from aggregate.prompt import Composition, File, PromptTokens, count_prompt
 from aggregate.prompt.asking import Request, files_of_sections
 from aggregate.prompt.document import END, Origin, OriginKind, Section, Segment
 from aggregate.prompt.files import own_output_filter

@@ -6,8 +6,7 @@ from typing import Final
 
 import tomlkit
 
-from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import replace_text
+from aggregate.base.disk.writing import confined, replace_text
 from aggregate.base.errors import AggregateError, ConfigError
 from aggregate.base.redaction import Redaction
 from aggregate.base.task_budget import Place, Task
@@ -188,7 +187,9 @@ class ConfigDraft:
         if not self.is_dirty:
             self._rebase(text)
             return
-        draft = replace(self.current, text=_with_preset(self.current.text, name, text))
+        table = tomlkit.parse(text)[TABLE][name]
+        merged = edited(self.current.text, lambda document: set_preset(document, name, table))
+        draft = replace(self.current, text=merged)
         if is_as_read:  # otherwise the draft is not based on the file's other changes
             self._base = text
         self._go(draft, (), ())
@@ -211,8 +212,3 @@ class ConfigDraft:
         text = read_toml_text(self.path)
         validate(parse_toml(text, self.path), path=self.path, text=text)
         return text
-
-
-def _with_preset(text: str, name: str, source: str) -> str:
-    table = tomlkit.parse(source)[TABLE][name]
-    return edited(text, lambda document: set_preset(document, name, table))

@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import AggregateError, ConfigError, ToolError
+from aggregate.base.redaction import redact
+from aggregate.panel.composer import Composer
 from aggregate.panel.composition import (
     HALF_WRITTEN,
     ComposedDraft,
@@ -27,9 +29,9 @@ from aggregate.panel.prompt_data import CacheMarks, FileRows, cache_marks, promp
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import Composer, File, SavedCounts
+from aggregate.prompt import File, SavedCounts
 from aggregate.prompt.asking import scope_of
-from aggregate.prompt.files.file_reading import redact_file
+from aggregate.prompt.files import FileReader
 from aggregate.sending import LoggedRequest, recent_requests
 
 _MOST_PATHS: Final = 100  # of an event; for more the page reloads the table anyway
@@ -65,7 +67,6 @@ class Session:
         config: The configuration's path; the file may be missing.
         index: The index of files, by default the user's.
         on_event: Called for each change, on any thread.
-        composer: By default a new one with ``index``.
 
     Attributes:
         version: A random text, different for each start.
@@ -227,7 +228,8 @@ class Session:
         draft, project, composed = edited.current, edited.project, view.composed
         file = self._resolved(path, draft)
         source = read_listed(file, scope_of(project))
-        file = redact_file(file, source, draft.redaction(project))
+        redaction = draft.redaction(project)
+        file = FileReader(redaction).take(file, source, redact(source.text, redaction))
         rendered = None
         if composed is not None and view.revision == revision and composed.tokens.files.get(path):
             files = composed.composition.files

@@ -198,24 +198,20 @@ class FileRows:
     def rows(self, composed: ComposedDraft, marks: CacheMarks) -> Mapping[str, FileRow]:
         """Return the rows of all files for a prompt."""
         rendered = {file.path: file for file in composed.composition.files}
-        omitted = _omitted_states(composed, rendered)
+        skipped = {  # by a glob, without a budget
+            path: _omission(file.file, _stamp(file.file))
+            for path, file in composed.selected.items()
+            if composed.request.budget is None
+            and file.by_glob
+            and path not in rendered
+            and not file.problem
+        }
         rows = {}
         for path in sorted({*self.listed, *composed.selected}, key=_tree_order):
-            state = "changed" if path in marks.changed else omitted.get(path, "")
+            state = "changed" if path in marks.changed else skipped.get(path, "")
             size = self._sizes.get(path, 0)
             rows[path] = _row(path, composed, rendered.get(path), state, size)
         return rows
-
-
-def _omitted_states(composed: ComposedDraft, rendered: Mapping[str, File]) -> Mapping[str, str]:
-    """Return why globs skip each omitted file."""
-    if composed.request.budget is not None:
-        return {}
-    return {
-        path: _omission(file.file, _stamp(file.file))
-        for path, file in composed.selected.items()
-        if file.by_glob and path not in rendered and not file.problem
-    }
 
 
 @lru_cache(maxsize=100_000)

@@ -15,11 +15,11 @@ else:
         __name__,
         {
             "api": "compose_prompt stream_prompt",
-            "asking.found_secrets": "FoundSecrets redact_text",
-            "asking.resolve": "AskedViews NO_BUDGET WITHOUT_MODEL auto_budget parse_place read_instructions request_for",
+            "asking.found_secrets": "redact_text",
+            "asking.resolve": "AskedViews NO_BUDGET WITHOUT_MODEL auto_budget default_budget parse_place read_instructions request_for",
             "assemble": "assemble Composition find_screenshots read_images",
             "files.file": "File",
-            "fit_prompt": "compose_within_budget Composer",
+            "fit_prompt": "compose_within_budget fit_prompt",
             "token_counts": "COUNT count_prompt PromptTokens SavedCounts SegmentCounter token_kind",
         },
     )

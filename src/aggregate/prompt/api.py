@@ -23,10 +23,9 @@ from aggregate.prompt.assemble import (
     assemble,
     build_beads_section,
     find_screenshots,
-    given_parts,
     section_segments,
 )
-from aggregate.prompt.document import Prompt, Screenshot
+from aggregate.prompt.document import Prompt, Screenshot, Section
 from aggregate.prompt.files import (
     File,
     FileReader,
@@ -237,10 +236,10 @@ def build_markdown_from_items(
 
     See rule M-9. With ``execution_mode`` ``"beads"``, ``base_dir`` is the project with the beads.
     """
-    is_summary = Strategy.parse(aggregation_strategy).is_summary(summary_only=summary_only)
+    is_summary = Strategy.has_summaries(aggregation_strategy, summary_only=summary_only)
     segments = section_segments(
         files_segments(map(File.from_record, file_items), is_summary=is_summary),
-        given_parts(discussion_segments(history)),
+        {Section.HISTORY: discussion_segments(history)},
         images=_images(screenshot_base_dir, screenshots),
         beads=_beads(execution_mode, base_dir),
     )
@@ -298,12 +297,14 @@ def build_tier3_context(
         results_threshold: As for ``run``.
     """
     with timed("build_tier3_context"):
+        parts = {Section.HISTORY: discussion_segments(history)}
+        if compacted := _with_references(results, cache_dir, results_threshold):
+            from aggregate.prompt.sections.subagent_results import whole_results
+
+            parts[Section.RESULTS] = whole_results(compacted).segments
         segments = section_segments(
             tier3_segments(map(File.from_record, file_items), list(map(str, focus_files))),
-            given_parts(
-                discussion_segments(history),
-                _with_references(results, cache_dir, results_threshold),
-            ),
+            parts,
             images=_images(screenshot_base_dir, screenshots),
             beads=_beads(execution_mode, base_dir),
         )

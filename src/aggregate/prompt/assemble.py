@@ -5,16 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from aggregate.base.disk.reading import is_file, read_bytes
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord
 from aggregate.base.monitor import timed
-from aggregate.base.task_budget import FileChoice, Finish, Guess, Missing
+from aggregate.base.task_budget import FileChoice, Guess, Missing
 from aggregate.project.files import FolderListing, display_path, read_image_header
-from aggregate.prompt.asking import Request, is_named, unknown_focus
-from aggregate.prompt.asking.found_secrets import FoundSecrets
+from aggregate.prompt.asking import FoundSecrets, Request, is_named, unknown_focus
 from aggregate.prompt.document import (
     Cut,
     Image,
@@ -34,14 +32,7 @@ from aggregate.prompt.files import (
     prompt_files,
     screenshots_section,
 )
-from aggregate.prompt.sections import (
-    attached_section,
-    instructions_section,
-    safe_discussion_segments,
-)
-
-if TYPE_CHECKING:
-    from aggregate.prompt.asking.results import Results
+from aggregate.prompt.sections import whole_sections
 
 
 def find_screenshots(
@@ -175,13 +166,9 @@ class Composition:
         )
         root = "" if request.scope.allow_outside else request.scope.root
         beads = build_beads_section(request.base_dir, root=root) if request.beads else ""
-        parts = self.parts
-        if parts is None:
-            history = safe_discussion_segments(request.history)
-            parts = given_parts(history, request.results, request.finish)
         segments = section_segments(
             prompt_files(self._noted(self._secrets), request, self.listed),
-            parts,
+            whole_sections(request) if self.parts is None else self.parts,
             images=self._images,
             beads=beads,
             is_finished=request.is_finished,
@@ -213,23 +200,6 @@ class Composition:
         If the file's line is omitted, return the line of its gap mark.
         """
         return self.source_map.find(path, line)
-
-
-def given_parts(
-    history: Sequence[Segment], results: "Sequence[Results]" = (), finish: Finish | None = None
-) -> Parts:
-    """Return the sections of a prompt without a budget: discussion, results and the user's texts."""
-    parts: dict[Section, Sequence[Segment]] = {Section.HISTORY: history}
-    if finish:
-        parts[Section.INSTRUCTIONS] = instructions_section(finish.instructions)
-        parts[Section.ATTACHED] = attached_section(finish.attached)
-    if results:
-        # Few prompts have results.
-        from aggregate.base.tokens import count
-        from aggregate.prompt.sections.subagent_results import WITHOUT_BUDGET, results_within
-
-        parts[Section.RESULTS] = results_within(results, WITHOUT_BUDGET, count).segments
-    return parts
 
 
 def section_segments(

@@ -17,6 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from aggregate.base.files import ShownText
+from aggregate.base.text import heading_text
 from aggregate.base.values import escape_surrogates
 
 
@@ -95,6 +96,19 @@ class Segment:
 
 SEPARATOR = "\n\n"  # between two segments
 END = "\n"  # behind the last segment of a written prompt
+BEFORE_CONTENT = 3  # lines of a file's block before its content
+
+
+def file_heading(path: str) -> str:
+    return f"### File {heading_text(path)}"
+
+
+def is_fenced(block: str) -> bool:
+    return block.startswith("```", block.find("\n") + 2)
+
+
+def file_segment(path: str, block: str, shown: ShownText | None = None) -> Segment:
+    return Segment(Section.FILES, block, Stability.STABLE, path, shown)
 
 
 @dataclass(frozen=True, slots=True)

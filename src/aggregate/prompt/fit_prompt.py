@@ -1,46 +1,48 @@
-"""Compose prompts within a token budget, and several requests of one project.
+"""Compose a prompt within a token budget.
 
 The stages of a task and of an overview are the same: ``rank_files`` reads the corpus, asks the question and ranks it;
 candidates say what may be shown; ``fit_prompt`` gives the sections their shares, fits lines of files, lays out segments
-and writes the audit's rows. A ``Composer`` reuses the selection and the ranking of the last request.
+and writes the audit's rows.
 """
 
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
 from aggregate.base.errors import BudgetError
-from aggregate.base.files import ALL_LINES, Entry, Run
+from aggregate.base.files import ALL_LINES, Run
 from aggregate.base.monitor import timed
-from aggregate.base.task_budget import Budget, Level
-from aggregate.base.text import heading_text
-from aggregate.project.files import FolderListing
+from aggregate.base.redaction import Redaction, redact
+from aggregate.base.task_budget import Budget, Guess, Level
+from aggregate.base.text import printable
+from aggregate.code.views import is_the_text
+from aggregate.project.git import find_head, read_changes
 from aggregate.project.index import Index
-from aggregate.project.paths import Scope
-from aggregate.prompt.asking import ALL_FILES, Request
-from aggregate.prompt.assemble import Composition, assemble
-from aggregate.prompt.corpus import FileCorpus, RankedFiles, rank_files, with_scores
-from aggregate.prompt.document import END, SEPARATOR, Section, Segment
-from aggregate.prompt.files import FILES_TIER3, File, Selection, render_files, select_files
+from aggregate.prompt.asking import Request
+from aggregate.prompt.assemble import Composition
+from aggregate.prompt.corpus import FileCorpus, rank_files
+from aggregate.prompt.document import END, SEPARATOR, Section
+from aggregate.prompt.files import FILES_TIER3, own_output_filter, rendered_segment
 from aggregate.prompt.fit import (
-    ALL,
     Candidates,
     Fit,
-    Fitted,
-    Shares,
     called_definitions,
-    changes_for,
     choices_of,
-    frame_of,
     keep_sent_files,
     left_out,
-    new_fit,
     shown_files,
-    whole_fit,
+    step_order,
 )
-from aggregate.prompt.sections import FittedSection, described_tree, most_tokens, not_shown
+from aggregate.prompt.sections import described_tree, most_tokens, not_shown
+from aggregate.prompt.sections.section_shares import (
+    ChangedFile,
+    Fitted,
+    Parts,
+    RevisionChanges,
+    Shares,
+    frame_of,
+)
 from aggregate.ranking import WEIGHTS
 
 _REMAINDER = (
@@ -51,10 +53,9 @@ _ROUNDS = 4  # of laying out a prompt that is a little over or has room; each le
 NOTHING_ELSE = "Nothing else scores {:.2%} for the task. "
 _NEXT = 0.1  # part of the budget by which the audit estimates the next level (rule A-1)
 _OF_CHANGED = 0.5  # part of the room beside pins for changed definitions of a review (rule T-14)
+_MOST_ESTIMATED = 32  # estimated tokens of one token: the longest of o200k has 128 blanks
+_ALL_TOKENS = 1 << 62  # more than any prompt has
 _PINS_NAMED = 3  # largest pins in the error of a too small budget
-# All budgets rank files alike; without a budget others are selected.
-_ANY_BUDGET = Budget(0)
-_Question = tuple[int, Request]  # counter of the disk's changes, and a request without its budget
 
 
 @timed("compose_within_budget")
@@ -83,20 +84,16 @@ def fit_prompt(request: Request, candidates: Candidates) -> Composition:
 
     The stages are the sections' shares, the lines of files, the segments, and the audit's rows.
     """
-    budget, ranking = request.budget, candidates.ranking
+    budget, guess = request.budget, candidates.ranking.guess
     if budget is None:
         raise ValueError("a prompt without a budget is not fitted")
-    changes = changes_for(request, candidates.ranks, candidates.generated)
-    tree = None
-    if request.is_structural:
-        tree = described_tree(candidates.numbers, candidates.corpus.text)
-    shares = Shares(request, budget, candidates.count, changes, tree)
-    filling = _Filling(request, budget, candidates, shares, frame_of(request))
-    whole = filling.whole_prompt()
-    note = ""
-    if ranking.guess:
-        note = f"The choice of files is a guess: {heading_text(ranking.guess.sentence)}."
-    fitted = whole or replace(filling, frame=frame_of(request, note=note)).filled_prompt()
+    shares = _shares_of(request, budget, candidates)
+    fitted = _Filling(request, budget, candidates, shares, _frame(request, None)).whole_prompt()
+    if fitted:
+        guess = None
+    else:
+        filling = _Filling(request, budget, candidates, shares, _frame(request, guess))
+        fitted = filling.filled_prompt()
     fit, marks = fitted.fit, fitted.fit.marks()
     if not fit.is_exhausted:
         fit.advance(fit.spent + int(budget.tokens * _NEXT))
@@ -107,9 +104,90 @@ def fit_prompt(request: Request, candidates: Candidates) -> Composition:
         fitted.composition,
         choices=choices,
         cut=tuple(chain.from_iterable(section.cuts for section in fitted.sections.values())),
-        missing=ranking.missing,
-        guess=None if whole else ranking.guess,
+        missing=candidates.ranking.missing,
+        guess=guess,
     )
+
+
+def _frame(request: Request, guess: Guess | None) -> Parts:
+    """Return the first and last sections of a prompt."""
+    note = f"The choice of files is a guess: {printable(guess.sentence)}." if guess else ""
+    head = find_head(str(request.base_dir)) if request.task and request.finish else None
+    return frame_of(request, commit=head.commit if head else "", note=note)
+
+
+def _shares_of(request: Request, budget: Budget, candidates: Candidates) -> Shares:
+    """Return the sections beside the files, with their shares of the budget."""
+    tree = None
+    if request.is_structural:
+        tree = described_tree(candidates.numbers, candidates.corpus.text)
+    return Shares(request, budget, candidates.count, _changes_for(request, candidates), tree)
+
+
+def _changes_for(request: Request, candidates: Candidates) -> RevisionChanges:
+    """Return the changed candidates, likeliest first, deleted files, and the number of others."""
+    since = request.finish.changes if request.finish else ""
+    if not since:
+        return RevisionChanges()
+    base_dir, ranks, numbers = request.base_dir, candidates.ranks, candidates.numbers
+    is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
+    changes = [change for change in read_changes(str(base_dir), since) if not is_ours(change.path)]
+    listed = [change for change in changes if change.path in ranks or change.kind == "deleted"]
+    listed.sort(key=lambda change: ranks.get(change.path, len(ranks)))
+    files: list[ChangedFile] = []
+    for change in listed:
+        number = numbers.get(change.path)
+        is_generated = number is not None and candidates.corpus.files[number].is_generated
+        lines = f"+{change.added} -{change.removed}" if change.hunks else ""
+        kinds = (change.kind, "generated" if is_generated else "", lines)
+        summary = ", ".join(filter(None, kinds)) or "changed"
+        # Generated, binary and deleted files have no hunks.
+        by_name = is_generated or change.kind == "deleted"
+        hunks = [] if by_name else [_redacted(hunk, request.redaction) for hunk in change.hunks]
+        files.append(ChangedFile(change.path, summary, tuple(hunks)))
+    return RevisionChanges(since, files, len(changes) - len(listed))
+
+
+def _redacted(hunk: str, redaction: Redaction) -> str:
+    """Redact a hunk as a whole, without its ``+`` and ``-``, since a key may span lines."""
+    if not redaction.replaces:
+        return hunk
+    head, *lines = hunk.split("\n")
+    plain = "\n".join([head, *(line[1:] for line in lines)])
+    head, *texts = redact(plain, redaction).text.split("\n")
+    marked = [f"{line[:1]}{text}" for line, text in zip(lines, texts, strict=True)]
+    return "\n".join([head, *marked])
+
+
+def _new_fit(candidates: Candidates, kept: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
+    """Return a fit that shows only pinned lines, and lines ``kept`` from the last prompt."""
+    fit = Fit(step_order(candidates), candidates.open, candidates.count)
+    for number, runs in candidates.pinned.items():
+        fit.pin(number, runs)
+    fit.spent = 0
+    for number, lines in (kept or {}).items():
+        fit.keep(number, lines)
+    return fit
+
+
+def _whole_fit(candidates: Candidates, most: int) -> Fit | None:
+    """Return a fit with all lines of all files, ``None`` if they have more than ``most`` tokens."""
+    room = most * _MOST_ESTIMATED
+    for number, file, mode, _ in candidates.in_rank_order:  # returns early for a large project
+        if is_the_text(file.path, mode):
+            room -= candidates.estimates[number]
+        if room < 0:
+            return None
+    fit = _new_fit(candidates)
+    for number, *_ in candidates.in_rank_order:
+        fit.keep(number, (ALL_LINES,))
+        if state := fit.shown.get(number):
+            block = rendered_segment(candidates.rendered(number, state)).text
+            most -= candidates.count(block + SEPARATOR)
+        if most < 0:
+            return None
+    fit.is_exhausted = True
+    return fit
 
 
 class _Fitted(NamedTuple):
@@ -140,17 +218,19 @@ class _Filling:
     budget: Budget
     candidates: Candidates
     shares: Shares
-    frame: Mapping[Section, Sequence[Segment]]  # the first and last sections
+    frame: Parts  # the first and last sections
 
     def whole_prompt(self) -> _Fitted | None:
         """Return the prompt with all files in full (rule B-12), ``None`` if it exceeds the budget."""
-        fit = whole_fit(self.candidates, self.budget.tokens)
+        self.candidates.set_shortening(is_on=False)
+        fit = _whole_fit(self.candidates, self.budget.tokens)
+        self.candidates.set_shortening(is_on=fit is None)
         if fit is None:
             return None
-        filling, sections = self, self.shares.with_more(self.shares.least, ALL)
+        filling, sections = self, dict(self.shares.with_more(self.shares.least, _ALL_TOKENS))
         if self.request.is_structural and not self.request.is_overview:  # as without a budget
-            sections = {**sections, Section.TREE: FittedSection()}
             filling = replace(self, frame={})
+            del sections[Section.TREE]
         for with_notes in (True, False):
             fitted = filling._laid_out(fit, sections, with_notes=with_notes)
             if fitted.room >= 0:
@@ -159,7 +239,7 @@ class _Filling:
 
     def filled_prompt(self) -> _Fitted:
         """Return the prompt with as many lines as fit; raise ``BudgetError`` if the pins do not."""
-        pinned = self._laid_out(new_fit(self.candidates), self.shares.least)
+        pinned = self._laid_out(_new_fit(self.candidates), self.shares.least)
         if pinned.room < 0:
             raise self._too_small(pinned)
         fitted = self._within(pinned.room, {})
@@ -196,10 +276,10 @@ class _Filling:
         reserve = min(self._reserve, limit // 2)
         target = limit - reserve
         if runs:
-            pins_alone = self._laid_out(new_fit(candidates), sections)
-            target -= pins_alone.room - self._laid_out(new_fit(candidates, runs), sections).room
+            pins_alone = self._laid_out(_new_fit(candidates), sections)
+            target -= pins_alone.room - self._laid_out(_new_fit(candidates, runs), sections).room
         for _ in range(_ROUNDS):
-            fit = new_fit(candidates, runs)
+            fit = _new_fit(candidates, runs)
             initial_room = self._laid_out(fit, sections).room
             filled = self._advanced(fit, sections, target, initial_room)
             if self.request.is_structural and not runs:
@@ -258,9 +338,7 @@ class _Filling:
         ``remainder`` is the token limit of the list of hidden files, ``0`` for no list.
         """
         request, candidates, count = self.request, self.candidates, self.candidates.count
-        files = shown_files(
-            candidates, fit, request.file_order, doubts=request.doubts, with_notes=with_notes
-        )
+        files = shown_files(request, candidates, fit, with_notes=with_notes)
         hidden = list(left_out(candidates, fit)) if remainder else []
         is_end = fit.is_exhausted and candidates.has_least
         listed, segments = not_shown(
@@ -270,13 +348,8 @@ class _Filling:
             called=called_definitions(candidates, fit) if hidden else (),
             note=NOTHING_ELSE.format(candidates.relevant) if is_end else "",
         )
-        composition = Composition(
-            request,
-            files,
-            listed=segments,
-            parts=dict(self.frame)
-            | {section: fitted.segments for section, fitted in sections.items()},
-        )
+        parts = {section: fitted.segments for section, fitted in sections.items()}
+        composition = Composition(request, files, listed=segments, parts={**self.frame, **parts})
         texts = [segment.text for segment in composition.prompt.segments]
         tokens = [count(text + SEPARATOR) for text in texts[:-1]]
         tokens += [count(text + END) for text in texts[-1:]]
@@ -291,7 +364,7 @@ class _Filling:
             sizes[name] = sizes.get(name, 0) + size
         largest_first = sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0]))
         largest = ", ".join(
-            f"{heading_text(name)} ({size:,})" for name, size in largest_first[:_PINS_NAMED]
+            f"{printable(name)} ({size:,})" for name, size in largest_first[:_PINS_NAMED]
         )
         reason = (
             f"the required parts have {smallest:,} tokens, more than the budget of {self.budget.tokens:,}; "
@@ -299,95 +372,3 @@ class _Filling:
         )
         remedy = f"pin less, or allow --budget {smallest}"
         return BudgetError(f"{reason}: {remedy}", smallest=smallest, reason=reason)
-
-
-class _Ranked(NamedTuple):
-    question: _Question
-    ranked: RankedFiles
-    candidates: Candidates | None
-
-
-class Composer:
-    """Composes prompts of one project, one after another, reusing unchanged files and rankings."""
-
-    def __init__(self, index: Index) -> None:
-        self.index = index
-        self.lock = threading.Lock()
-        self._selecting = threading.Lock()
-        self._listing: tuple[int, Scope, FolderListing] | None = None
-        self._selected: tuple[_Question, Selection] | None = None
-        self._ranked: _Ranked | None = None
-
-    def listed(self, request: Request) -> Mapping[str, File]:
-        """Return all files of the project that git does not ignore, by path."""
-        everything = replace(
-            request,
-            entries=(Entry.of(ALL_FILES),),
-            exclude=(),
-            task=None,
-            focus_files=(),
-            tier=None,
-        )
-        # An entry not by a glob is the pattern itself, without matches.
-        return _by_path([file for file in select_files(everything).files if file.by_glob])
-
-    def select(self, request: Request, *, disk: int) -> Mapping[str, File]:
-        """Return a request's files by path; any thread may call this without the lock."""
-        return _by_path(self._selection(request, disk).files if request.entries else ())
-
-    def compose(self, request: Request, *, disk: int) -> tuple[Composition, Mapping[str, File]]:
-        """Return a request's prompt, and its files by path.
-
-        The caller must hold the lock.
-
-        Args:
-            request: A request of the same project as the last one.
-            disk: A counter of changes on the disk; files are unchanged while it is equal.
-        """
-        if request.budget is None:
-            selection = self._selection(request, disk)
-            files = render_files(request, index=self.index, selection=selection)
-            composition = assemble(request, files)
-            if request.task is not None:
-                composition = with_scores(composition, self._rank(request, disk).ranked)
-        else:
-            _, ranked, candidates = self._rank(request, disk)
-            candidates = candidates or Candidates(request, ranked, index=self.index)
-            composition = fit_prompt(request, candidates)
-            selection = ranked.corpus.selection
-        return composition, _by_path(selection.files)
-
-    def _selection(self, request: Request, disk: int) -> Selection:
-        """Return the files of a request; the files of the last request if no setting differs."""
-        question = _question_of(request, disk)
-        with self._selecting:
-            if self._selected is None or self._selected[0] != question:
-                if self._listing is None or self._listing[:2] != (disk, request.scope):
-                    self._listing = disk, request.scope, FolderListing(request.scope)
-                self._selected = question, select_files(request, listing=self._listing[2])
-            return self._selected[1]
-
-    def _rank(self, request: Request, disk: int) -> _Ranked:
-        """Rank the files of a request; reuse the last ranking if only the budget differs."""
-        question = _question_of(request, disk)
-        if self._ranked is not None and self._ranked.question == question:
-            return self._ranked
-        self._ranked = None  # free memory before reading more
-        ranked = rank_files(request, index=self.index)
-        has_budget = request.budget is not None
-        candidates = Candidates(request, ranked, index=self.index) if has_budget else None
-        result = _Ranked(question, ranked, candidates)
-        # New analyses are read from the index once before they are reused, so that answers never depend on earlier
-        # questions.
-        self._ranked = None if ranked.corpus.new_tables else result
-        return result
-
-
-def _question_of(request: Request, disk: int) -> _Question:
-    """Drop the fields on which neither the files nor their ranking depend."""
-    budget = None if request.budget is None else _ANY_BUDGET
-    return disk, replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
-
-
-def _by_path(files: Iterable[File]) -> dict[str, File]:
-    return {file.path: file for file in files}

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import nlargest
 from itertools import chain
 from math import exp, fsum, inf, log
@@ -10,7 +11,6 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from aggregate.base.task_budget import Guess, Missing, Reason
-from aggregate.base.values import row_maker
 
 PieceKey = tuple[int, int]
 
@@ -279,7 +279,7 @@ def in_order(
     Files of equal probability keep the order of the corpus.
     """
     ranked: list[RankedFile] = []
-    new_entry = row_maker(RankedFile)
+    new_entry = partial(tuple.__new__, RankedFile)  # a third of the time of a call
     for file in range(files):
         scores = pieces.get(file)
         score = others.get(file, 0.0) if scores is None else fsum(scores)

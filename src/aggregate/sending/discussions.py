@@ -11,7 +11,7 @@ from itertools import chain, count as count_from
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.base.disk.reading import confined
+from aggregate.base.disk.writing import confined
 from aggregate.base.errors import (
     AggregateError,
     ConfigError,

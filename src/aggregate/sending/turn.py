@@ -11,8 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import create_private
+from aggregate.base.disk.writing import confined, create_private
 from aggregate.base.errors import OutputError, ProviderError
 from aggregate.project.configuration import Project
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns

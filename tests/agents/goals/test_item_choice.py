@@ -125,3 +125,19 @@ def test_what_words_claim(text: str, wrong: int, right: int) -> None:
     assert claim.fault(meant) == ""
     if wrong != right:
         assert claim.fault([0, *range(2, 6)][:wrong])
+
+
+FIELD_CLAIMS = [
+    ("Close all tickets of type bug", True),
+    ("Close each: all tickets in the due date 7", True),
+    ("Close all tickets on Monday", False),
+]
+
+
+@pytest.mark.parametrize(("text", "may_be_some"), FIELD_CLAIMS)
+def test_a_field_of_the_items_is_a_condition(text: str, may_be_some: bool) -> None:
+    """Of all tickets those with a value of a field may be meant; a day that is no field limits nothing (P18)."""
+    names = [[str(number)] for number in range(1, 6)]
+    claim = read_claim(text, "ticket", names, ["id", "type", "dueDate"])
+    assert bool(claim.fault([1, 2])) is not may_be_some
+    assert claim.fault(range(5)) == ""

@@ -18,7 +18,7 @@ from aggregate import (
     Usage,
     standard_tools,
 )
-from aggregate.agents.goals import find_iteration, questions, replies
+from aggregate.agents.goals import find_iteration, questions
 from aggregate.agents.tools import syntax_error
 from tests.fakes.transports import requests_of, scripted
 
@@ -46,7 +46,7 @@ STEPS = [
 @pytest.mark.parametrize(("text", "expected"), STEPS)
 def test_steps(text: str, expected: list[str]) -> None:
     """Numbers, bullets, bold and brackets are marks; doubles go, whatever their case and final dot (P1)."""
-    assert replies.parse_steps(text) == expected
+    assert questions.parse_steps(text) == expected
 
 
 PLANS = [
@@ -65,7 +65,7 @@ PLANS = [
 @pytest.mark.parametrize(("text", "expected"), PLANS)
 def test_plans(text: str, expected: list[str]) -> None:
     """What is no list stands for the goal as one step, a word alone for nothing (P1)."""
-    assert replies.parse_plan(text, "the goal") == expected
+    assert questions.parse_plan(text, "the goal") == expected
 
 
 YES_NO = [
@@ -79,7 +79,7 @@ YES_NO = [
 @pytest.mark.parametrize(("text", "expected"), YES_NO)
 def test_yes_or_no(text: str | None, expected: bool | None) -> None:
     """Whole words only: "know" is not "no" (P6, P7)."""
-    assert replies.yes_or_no(text) is expected
+    assert questions.yes_or_no(text) is expected
 
 
 OBJECTS: list[tuple[str | None, Any]] = [
@@ -96,7 +96,7 @@ OBJECTS: list[tuple[str | None, Any]] = [
 @pytest.mark.parametrize(("text", "expected"), OBJECTS)
 def test_objects(text: str | None, expected: Any) -> None:
     """The first object counts, however deep, whatever stands around it."""
-    assert replies.json_value(text, dict) == expected
+    assert questions.json_value(text, dict) == expected
 
 
 CODES = [
@@ -112,7 +112,7 @@ CODES = [
 @pytest.mark.parametrize(("text", "expected"), CODES)
 def test_code(text: str | None, expected: str) -> None:
     """What is fenced is the code, else all of it (P4)."""
-    assert replies.parse_code(text) == expected
+    assert questions.parse_code(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -127,17 +127,17 @@ def test_code(text: str | None, expected: str) -> None:
 )
 def test_the_word_valid(text: str | None, valid: bool) -> None:
     """VALID inside INVALID does not pass (P5)."""
-    assert replies.says_valid(text) is valid
+    assert questions.says_valid(text) is valid
 
 
 @given(st.text(max_size=200))
 def test_no_answer_crashes_a_reader(text: str) -> None:
     """Whatever a model writes is read, or counts for nothing."""
-    assert all(one.strip() for one in replies.parse_steps(text))
-    assert replies.yes_or_no(text) in (True, False, None)
-    assert isinstance(replies.parse_code(text), str)
+    assert all(one.strip() for one in questions.parse_steps(text))
+    assert questions.yes_or_no(text) in (True, False, None)
+    assert isinstance(questions.parse_code(text), str)
     assert isinstance(syntax_error(text), str)
-    assert isinstance(replies.first_line(text), str)
+    assert isinstance(questions.first_line(text), str)
 
 
 LONG = [
@@ -156,12 +156,12 @@ def test_long_answers_are_read_quickly(text: str) -> None:
     """No reader takes time that grows with the square of an answer."""
     started = time.process_time()
     for answer in (text, f"1. {text}"):
-        replies.parse_steps(answer)
-        replies.yes_or_no(answer)
-        replies.json_value(answer, dict)
-        replies.parse_code(answer)
-        replies.first_line(answer)
-        for step in replies.parse_steps(answer):
+        questions.parse_steps(answer)
+        questions.yes_or_no(answer)
+        questions.json_value(answer, dict)
+        questions.parse_code(answer)
+        questions.first_line(answer)
+        for step in questions.parse_steps(answer):
             find_iteration(f"for each {step}")
     assert time.process_time() - started < 5
 

@@ -79,9 +79,8 @@ def files_of(packs: MemoryPacks, commit: str) -> dict[str, str]:
     """Return the files of a commit, from the packs alone."""
     with depot(packs) as repository:
         repository.take(commit)
-        tree = repository.check_out(commit)
-        paths = [path for path in tree.folder.rglob("*") if path.is_file()]
-        return {path.relative_to(tree.folder).as_posix(): path.read_text() for path in paths}
+        names = repository.git("ls-tree", "-r", "--name-only", commit).decode().splitlines()
+        return {name: repository.git("show", f"{commit}:{name}").decode() for name in names}
 
 
 @pytest.mark.parametrize("is_git", [False, True])

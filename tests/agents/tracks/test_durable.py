@@ -312,8 +312,8 @@ def test_a_run_on_sqlite_loads_nothing_of_postgres(tmp_path: Path) -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = run.stdout.split()
-    assert "aggregate.agents.tracks.durable.sqlite" in loaded
-    assert "aggregate.agents.tracks.durable.postgres" not in loaded
+    assert "aggregate.agents.tracks.durable.sqlite_locks" in loaded
+    assert "aggregate.agents.tracks.durable.postgres_leases" not in loaded
 
 
 def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None:
@@ -535,7 +535,7 @@ def test_projects_whose_names_differ_in_case(tmp_path: Path, url: str) -> None:
 @on_postgres
 def test_a_database_that_cannot_be_written_to(engine: sa.Engine) -> None:
     """While it is so the run waits, and its conductor is told why, once each time."""
-    from aggregate.agents.tracks.durable.postgres import LEASES
+    from aggregate.agents.tracks.durable.postgres_leases import LEASES
 
     said: list[str] = []
     with conducting(engine, "p/t/001", lease=0.3, away=said.append):

@@ -23,7 +23,7 @@ from aggregate.agents.tracks import (
     open_track,
     worker_of_track,
 )
-from aggregate.agents.tracks.terms import Recipient, recipient_of
+from aggregate.agents.tracks.worker_terms import Recipient, recipient_of
 from tests.fakes.chat_server import chat_server
 from tests.fakes.conducting import TRACK, asking, assigned, attempted, track_project
 from tests.fakes.prompts import part

@@ -8,7 +8,7 @@ import pytest
 from aggregate import ScopeError, open_project
 from aggregate.agents import TicketLimits
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, open_track, preview
-from aggregate.agents.tracks.terms import Recipient, default_tokens
+from aggregate.agents.tracks.worker_terms import Recipient, default_tokens
 from tests.fakes.conducting import TRACK, tickets_of, track_project
 from tests.fakes.topics import TOPICS, module_about
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from aggregate import ConfigError, open_project
 from aggregate.agents.results import FailurePolicy
 from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, open_track
-from aggregate.agents.tracks.schedule import Schedule
+from aggregate.agents.tracks.track_run import Schedule
 from tests.fakes.conducting import TRACK, track_project
 
 FULL = """\

@@ -9,7 +9,7 @@ import pytest
 
 from aggregate import FinishReason, Prompt, ProviderError, Reply, Usage, open_client
 from aggregate.agents.tracks import TicketStatus, WorkerReply, WorkerTerms, worker_tools
-from aggregate.agents.tracks.turns import without_cut_call
+from aggregate.agents.tracks.tool_calls import without_cut_call
 from aggregate.sending.clients import refuses_tools
 from aggregate.sending.models import CUT_CALL
 from tests.fakes.acting import Turns, call, calls

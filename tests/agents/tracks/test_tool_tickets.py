@@ -32,8 +32,8 @@ from aggregate.agents.tracks import (
     preview,
     worker_tools,
 )
-from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tool_loop import SHOWN
+from aggregate.agents.tracks.worker_terms import check_prices
 from aggregate.sending import cost
 from tests.fakes.acting import Turns, call, calls
 from tests.fakes.conducting import asking, assigned, attempted, tickets_of, track_project

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import Prompt, Segment, count
 from aggregate.prompt import count_prompt
-from aggregate.prompt.files import FILES, file_block, file_segment, files_section
+from aggregate.prompt.files import FILES, file_block, files_section
 from aggregate.prompt.output import map_sources
 from aggregate.sending import known_model
 from aggregate.sending.cache import (
@@ -27,7 +27,7 @@ from aggregate.sending.cache.file_order import (
     OrderedPrompt,
 )
 from aggregate.sending.models import NO_CACHE, CacheLookup, CachePolicy
-from tests.fakes.prompts import part
+from tests.fakes.prompts import file_segment, part
 
 MARKS = known_model("anthropic", "claude-sonnet-5").cache
 PREFIX = CachePolicy(CacheLookup.PREFIX)

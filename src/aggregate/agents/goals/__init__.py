@@ -7,20 +7,18 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *
-    from aggregate.agents.goals.answers import *
     from aggregate.agents.goals.goal_result import *
     from aggregate.agents.goals.questions import *
-    from aggregate.agents.goals.spread import *
+    from aggregate.agents.goals.step_items import *
     from aggregate.agents.goals.words import *
 else:
     __getattr__ = door(
         __name__,
         {
             "agent": "ChatModel NeuronAgent verdict",
-            "answers": "select_answer",
-            "goal_result": "GoalResult Neuron Trace TraceKind",
+            "goal_result": "GoalResult Neuron Trace TraceKind select_answer",
             "questions": "Completion Model Question QuestionKind",
-            "spread": "merge_parts",
+            "step_items": "merge_parts",
             "words": "extract_quantity find_iteration read_claim",
         },
     )

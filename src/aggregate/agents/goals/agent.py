@@ -6,9 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import answers, questions, replies
-from aggregate.agents.goals.branch import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind, is_failure
+from aggregate.agents.goals import questions
+from aggregate.agents.goals.calls import NOTE, Branch, GoalContext
+from aggregate.agents.goals.goal_result import (
+    GoalResult,
+    Neuron,
+    Trace,
+    TraceKind,
+    answer_of,
+    is_failure,
+    is_prose,
+    line_count,
+)
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind, clip
 from aggregate.agents.goals.steps import run_branch, run_neuron
 from aggregate.agents.goals.words import extract_quantity
@@ -133,33 +142,32 @@ class NeuronAgent:
         """Return the saved values relevant for the goal, by key; none if reading fails (P15)."""
         try:
             store = state_store(self.state_dir)
-            loaded = {key: store.load(key) for key in _relevant_keys(branch, store.keys())}
+            keys = store.keys()
+            if not keys:
+                return {}
+            listed = fence(", ".join(clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
+            if len(keys) > MOST_KEYS:
+                branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
+            reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
+            relevant = (questions.json_value(reply, dict) or {}).get("relevant_keys")
+            if not isinstance(relevant, list):
+                return {}
+            loaded = {key: store.load(key) for key in keys if key in relevant}
         except (AggregateError, LimitReached) as error:
             branch.warn(f"No saved value was used: {error}")
             return {}
         return {key: value for key, (exists, value) in loaded.items() if exists}
 
 
-def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
-    if not keys:
-        return []
-    listed = fence(", ".join(clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
-    if len(keys) > MOST_KEYS:
-        branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
-    reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
-    relevant = (replies.json_value(reply, dict) or {}).get("relevant_keys")
-    return [key for key in keys if key in relevant] if isinstance(relevant, list) else []
-
-
 def _answered(branch: Branch, neurons: tuple[Neuron, ...]) -> tuple[tuple[Neuron, ...], Answer]:
     """Choose the goal's answer, with one attempt to complete it."""
     goal = branch.goal
-    answer = answers.answer_of(goal, neurons)
+    answer = answer_of(goal, neurons)
     if branch.depth > 0:
         return neurons, answer
     missing, corrective = _check_answer(branch, neurons, answer)
     neurons = (*neurons, *corrective)
-    answer = answers.answer_of(goal, neurons, missing)
+    answer = answer_of(goal, neurons, missing)
     is_corrected = answer.source.index in [neuron.index for neuron in corrective]
     if missing and is_corrected and answer.source.kind is not AnswerKind.VALUE:
         missing = verdict(goal, answer) or ""
@@ -189,7 +197,7 @@ def _check_answer(
             branch.run.budget.stop(reached.limit)
         branch.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
         return missing, []
-    step = replies.first_line(reply)
+    step = questions.first_line(reply)
     if not step:
         return missing, []
     context = {**branch.context, "answer_so_far": answer.summary}
@@ -212,14 +220,13 @@ def _missing(branch: Branch, answer: Answer) -> str:
         return by_rule
     summary = questions.fenced_data(answer.summary, questions.ALL_RESULTS)
     reply = branch.ask(QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
-    if replies.yes_or_no(reply) is not False:
+    if questions.yes_or_no(reply) is not False:
         return ""
     try:
         reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
     except LimitReached:  # the answer is incomplete all the same
         reply = None
-    sentence = " ".join((reply or "").split())
-    return clip(sentence, MOST_MISSING) or "the model gave no reason"
+    return clip(" ".join((reply or "").split()), MOST_MISSING) or "the model gave no reason"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
@@ -230,7 +237,7 @@ def verdict(goal: str, answer: Answer) -> str | None:
     is_text = answer.source.kind in (AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
     if target is None or not is_text:
         return None
-    lines = answers.line_count(answer.summary)
+    lines = line_count(answer.summary)
     if lines > target:
         return f"The goal asks for {target}, the answer has {lines} lines."
     return "" if lines == target else None
@@ -253,7 +260,7 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
     done: list[str] = []
     for neuron in neurons:
         is_undone = f"{neuron.depth}.{neuron.index}" in budget.undone
-        if not (is_undone or is_failure(neuron.result) or answers.is_prose(neuron.result)):
+        if not (is_undone or is_failure(neuron.result) or is_prose(neuron.result)):
             done.append(clip(neuron.description, NOTE))
     steps = "no step done"
     if neurons:

@@ -1,23 +1,190 @@
-"""Choose a step's tool and the arguments of its call (P2 to P5, D-51 to D-54).
+"""Branches of a goal: its state, its questions, and a step's tool and arguments (P2 to P5, D-51 to D-54).
 
 The model is asked only if no fixed rule decides.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import questions, replies
-from aggregate.agents.goals.branch import Branch, StepFailed
-from aggregate.agents.goals.goal_result import failure_message
+from aggregate.agents.goals import questions
+from aggregate.agents.goals.goal_result import Trace, TraceKind, failure_message, is_failure
 from aggregate.agents.goals.lists import ItemList, find_list, item_identity
-from aggregate.agents.goals.questions import QuestionKind, clip, fenced_data, known_results
+from aggregate.agents.goals.questions import (
+    QUESTIONS,
+    SCHEMAS,
+    TEMPERATURES,
+    USUAL_TEMPERATURE,
+    Completion,
+    Model,
+    Question,
+    QuestionKind,
+    Schema,
+    clip,
+    fenced_data,
+    known_results,
+)
 from aggregate.agents.goals.words import is_vague, significant_words, words
-from aggregate.agents.tools import ANALYSIS, Tool, ToolRegistry
-from aggregate.agents.tools.analysis import syntax_error
+from aggregate.agents.limits import BudgetTracker, EngineLimits
+from aggregate.agents.tools import ANALYSIS, Tool, ToolContext, ToolRegistry
+from aggregate.agents.tools.data_analysis import syntax_error
+from aggregate.base.concurrency import result_within, run_in_thread
+from aggregate.base.errors import ClientSetupError, ModelError
+from aggregate.base.json_forms import json_text
 from aggregate.base.text import fence
 from aggregate.base.values import Value
+
+# Characters of an answer or of arguments in the trace: they fit on one line
+NOTE: Final = 120
+
+
+class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its step
+    """A step cannot be done; a retry would not help."""
+
+
+class ItemsUnclear(StepFailed):
+    """A step's items are unclear, so its goal fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalContext:
+    """The model, tools and limits shared by a goal's branches."""
+
+    model: Model
+    tools: ToolRegistry
+    limits: EngineLimits
+    budget: BudgetTracker
+    cache_dir: Path
+    unclear: list[str] = field(default_factory=list)  # why steps did not know their items
+    # Results of calls with possible changes, and the items of these calls
+    done: dict[str, tuple[Value, Value]] = field(default_factory=dict)
+
+    def answer(self, question: Question, node: Trace) -> str:
+        """Return the model's answer, or raise a ``ModelError`` without a usable one."""
+        future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
+        try:
+            completion: Completion = result_within(future, self.budget.seconds_left)
+        except TimeoutError:
+            if future.done():
+                raise  # the client's own
+            raise ModelError(self.budget.time_is_over) from None
+        node.own_tokens = max(0, int(completion.tokens))
+        self.budget.charge(node.own_tokens)
+        if completion.problem:
+            raise ModelError(completion.problem)
+        if not isinstance(completion.text, str):
+            raise ModelError(f"the answer is a {type(completion.text).__name__}, not a text")
+        if not completion.text.strip():
+            raise ModelError("its answer is empty")
+        # Half a surrogate pair cannot be written anywhere.
+        return completion.text.encode("utf-8", "replace").decode()
+
+
+@dataclass(slots=True)
+class Branch:
+    """A goal or a sub-task, executed by one thread."""
+
+    run: GoalContext
+    goal: str
+    depth: int
+    node: Trace
+    context: dict[str, Value] = field(default_factory=dict)  # its own results by key (rule D-33)
+    item: Value = None  # the item of a sub-task
+    noun: str = ""  # the noun for the item, such as "activity"
+    # The goal before the item's fields were put in. These words alone decide what the branch does: a text in an item
+    # names no tool, no argument and no further step.
+    template: str = ""
+    chosen: bool = False  # whether the item was chosen from a list: no word names another item
+    decided: bool = False  # whether the tool, or the model alone, was chosen already
+    tool: Tool | None = None
+    lists: frozenset[str] = frozenset()  # digests of lists in outer loops (D-34)
+    other_items: tuple[Value, ...] = ()  # of a list without relevance for the step
+    finished_loops: set[tuple[str, str]] = field(default_factory=set)  # digests with templates
+    corrective: bool = False  # it may fetch nothing (rule P14)
+
+    @property
+    def may_spawn(self) -> bool:
+        is_whole = not (self.corrective or self.chosen)
+        return is_whole and self.depth < self.run.limits.depth - 1
+
+    def deciding_text(self, step: str) -> str:
+        return self.template or step
+
+    def ask(
+        self, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
+    ) -> str | None:
+        """Ask the model a question; without an answer, warn and return ``None``."""
+        budget, node = self.run.budget, self.node
+        question = Question(
+            kind,
+            QUESTIONS[kind].format(**fields).strip(),
+            node.place,
+            TEMPERATURES.get(kind, USUAL_TEMPERATURE),
+            schema or SCHEMAS.get(kind),
+            budget.tokens_left,
+            budget.seconds_left,
+        )
+        budget.check()
+        child = node.child(TraceKind.MODEL, kind.value, "")
+        with child.timed():
+            try:
+                text = self.run.answer(question, child)
+            except ClientSetupError:
+                raise  # the host's mistake, which no further question mends
+            except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
+                child.fail(f"{type(error).__name__}: {error!s:.300}")
+                self.warn(f'The model gave no answer to "{kind}": {error!s:.300}')
+                return None
+        child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
+        return text
+
+    def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
+        """Call a tool, or reuse an equal call's earlier result."""
+        run = self.run
+        run.budget.check()
+        line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        child = self.node.child(TraceKind.TOOL, tool.name, clip(line, NOTE))
+        key = f"{tool.name} {json_text(arguments)}"
+        if key in run.done:
+            result, item = run.done[key]
+            if None not in (item, self.item) and item != self.item:
+                reason = f"would be called in the same way for two items: {line}"
+                raise ItemsUnclear(f"{tool.name} {reason}")
+            self.warn(f"{tool.name} was not called again: it has succeeded with these arguments.")
+            return result
+        with child.timed():
+            seconds = min(run.limits.tool_seconds, run.budget.seconds_left)
+            context = ToolContext(dict(self.context), run.cache_dir, seconds)
+            result = run.tools.run(tool.name, arguments, context=context, seconds=seconds)
+        if is_failure(result):
+            child.fail(failure_message(result))
+        elif not (tool.reads or tool.context):  # a context holds more with each step
+            run.done[key] = result, self.item
+        return result
+
+    def warn(self, sentence: str) -> None:
+        self.node.warnings.append(sentence)
+
+    def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
+        """Return the branch of a sub-task, which has its own context (D-4, D-33)."""
+        depth = self.depth + 1
+        node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
+        context = dict(self.context)
+        if fields.get("item") is not None:
+            context[f"dendrite_item_{depth}_{number}"] = fields["item"]
+        return Branch(self.run, goal, depth, node, context, **{"lists": self.lists, **fields})
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """A step's result, its validity, and its sub-tasks' labels."""
+
+    result: Value
+    validated: bool
+    spawned: tuple[str, ...] = ()
+
 
 # Tools in one question, and characters of all: it stays below 400 tokens
 CANDIDATES: Final = 30
@@ -78,7 +245,7 @@ def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool]) -> Tool | No
                 rest=f"After NONE you are shown further tools: {names}" if names else "",
                 schema=questions.choice_schema([tool.name for tool in candidates]),
             )
-            text = str(replies.leading_object(reply or "").get("tool") or reply or "")
+            text = str(questions.leading_object(reply or "").get("tool") or reply or "")
             if _NONE.match(text):
                 break
             mentioned = _mentioned_tools(text, branch.run.tools)
@@ -122,12 +289,12 @@ def arguments_for(
     if tool.name == ANALYSIS:
         code = _code(branch, step, feedback)
         return {"python_code": code} if code else {}
-    has_all = certain.keys() >= {parameter.name for parameter in tool.parameters}
-    item_suffices = branch.item is not None and bool(certain) and _gives_required(tool, certain)
+    has_all = certain.keys() >= set(_names(tool))
+    required = [parameter.name for parameter in tool.required]
+    item_suffices = branch.item is not None and bool(certain) and certain.keys() >= {*required}
     if has_all or (item_suffices and not feedback.text):
         return certain
     answer = _asked_arguments(branch, step, tool, feedback)
-    required = [parameter.name for parameter in tool.required]
     # An item without arguments must not get those of another one.
     is_served = branch.item is None or any(name in certain for name in required)
     sources = list(branch.context.values()) if is_served else [branch.item]
@@ -168,7 +335,7 @@ def _asked_arguments(
         trouble=feedback.text,
         schema=questions.arguments_schema(tool),
     )
-    answer: Mapping[str, Any] | None = replies.json_value(text, dict)
+    answer: Mapping[str, Any] | None = questions.json_value(text, dict)
     if answer is None or any(name in answer for name in _names(tool)):
         return answer
     # They may stand under a key of their own.
@@ -213,7 +380,7 @@ def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
 def item_fills(tool: Tool, item: Value, noun: str) -> bool:
     """Return whether an item has all required arguments of a tool."""
     arguments = item_arguments(tool, item, noun)
-    return bool(arguments) and _gives_required(tool, arguments)
+    return bool(arguments) and all(one.name in arguments for one in tool.required)
 
 
 def _names(tool: Tool) -> list[str]:
@@ -222,10 +389,6 @@ def _names(tool: Tool) -> list[str]:
 
 def _declared(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: arguments[name] for name in _names(tool) if arguments.get(name) is not None}
-
-
-def _gives_required(tool: Tool, arguments: Mapping[str, Any]) -> bool:
-    return all(parameter.name in arguments for parameter in tool.required)
 
 
 def _is_id(name: str) -> bool:
@@ -243,7 +406,7 @@ def clarified(branch: Branch, step: str, tool: Tool) -> str:
         return step
     names = questions.field_names(fields)
     reply = branch.ask(QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=names)
-    rewritten = replies.first_line(reply)
+    rewritten = questions.first_line(reply)
     names_a_field = any(set(words(field)).issubset(words(rewritten)) for field in fields)
     return rewritten if names_a_field else step
 
@@ -259,13 +422,13 @@ def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
     reply = branch.ask(
         QuestionKind.CODE, goal=goal, step=step, known=results, trouble=feedback.text
     )
-    code = replies.parse_code(reply)
+    code = questions.parse_code(reply)
     error = syntax_error(code)
     if not code or not error:
         return code
     shown = clip(code, questions.FOR_ANSWER)
     reply = branch.ask(QuestionKind.VALIDATE_CODE, error=error, code=shown)
-    return code if replies.says_valid(reply) else replies.parse_code(reply) or code
+    return code if questions.says_valid(reply) else questions.parse_code(reply) or code
 
 
 def reflect(
@@ -282,7 +445,7 @@ def reflect(
         known=known_results(branch.context),
         schema=questions.reflection_schema(tool),
     )
-    reflection = replies.json_value(reply, dict) or {}
+    reflection = questions.json_value(reply, dict) or {}
     if not isinstance(reflection.get("diagnosis"), str):
         reflection = {"diagnosis": (reply or "").strip()}
     fix, suggested = reflection.get("suggested_fix"), reflection.get("suggested_params")

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import DENDRITES
 from aggregate.agents.goals.words import Iteration, singular, words
 from aggregate.base.json_forms import json_text
 from aggregate.base.values import Value
 from aggregate.prompt.output.references import resolve_reference
 
+# The key of sub-tasks' results in the result of their step
+DENDRITES: Final = "dendrite_results"
 # The key of an item's own result (rule D-29)
 ATTACHED: Final = "_dendrite_result"
 NEURON: Final = "neuron_"

@@ -7,19 +7,20 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from aggregate.agents.goals import answers, calls, questions, replies, spread
-from aggregate.agents.goals.branch import Branch, ItemsUnclear, StepFailed, StepOutcome
-from aggregate.agents.goals.chosen_items import meant_items
+from aggregate.agents.goals import calls, questions, step_items
+from aggregate.agents.goals.calls import Branch, ItemsUnclear, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
     TOO_DEEP,
     Neuron,
     TraceKind,
+    answer_of,
     failure_message,
     final_dict,
     is_failure,
 )
 from aggregate.agents.goals.questions import QuestionKind, fenced_data
+from aggregate.agents.goals.step_items import meant_items
 from aggregate.agents.goals.words import advice, find_iteration, is_compound
 from aggregate.agents.limits import Limit, LimitReached
 from aggregate.agents.tools import Tool
@@ -74,7 +75,7 @@ def _steps(branch: Branch) -> list[str]:
             memory=memory,
             most=limit,
         )
-        if steps := replies.parse_plan(reply or "", branch.goal):
+        if steps := questions.parse_plan(reply or "", branch.goal):
             break
     if branch.depth == 0:
         branch.run.budget.planned = len(steps)
@@ -93,7 +94,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
         try:
-            in_step = branch.at(node)
+            in_step = replace(branch, node=node)
             outcome = _do_step(in_step, step, calls.choose_tool(in_step, step))
         except (LimitReached, StepFailed) as reason:
             if isinstance(reason, LimitReached):
@@ -121,20 +122,24 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
 def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
     """Execute a step whole, in parts, or item by item."""
     iteration = find_iteration(branch.deciding_text(step)) if branch.may_spawn else None
-    reach = spread.list_in_reach(branch, step, tool, iteration) if branch.may_spawn else None
-    if tool and reach and (not reach.iteration.phrase or spread.needs_each(branch, reach, tool)):
+    reach = step_items.list_in_reach(branch, step, tool, iteration) if branch.may_spawn else None
+    if (
+        tool
+        and reach
+        and (not reach.iteration.phrase or step_items.needs_each(branch, reach, tool))
+    ):
         return _for_chosen(branch, reach, tool)
-    if parts := spread.parts_of(branch, step, tool):
+    if parts := step_items.parts_of(branch, step, tool):
         fields = {"decided": tool is not None, "tool": tool}
         below = [branch.below(number, part, **fields) for number, part in enumerate(parts, 1)]
-        return _spawned(below, spread.parts_result(parts, _results(branch, below)))
-    loop = spread.find_loop(branch, step, iteration)
-    if loop and spread.needs_each(branch, loop, tool):
+        return _spawned(below, step_items.parts_result(parts, _results(branch, below)))
+    loop = step_items.find_loop(branch, step, iteration) if iteration else None
+    if loop and step_items.needs_each(branch, loop, tool):
         if not loop.source.items:
             return _over_items(branch, loop, [])
-        template = spread.template_for(branch, loop)
+        template = step_items.template_for(branch, loop)
         if (loop.source.digest, template) not in branch.finished_loops:
-            below = spread.item_branches(branch, loop, template, tool)
+            below = step_items.item_branches(branch, loop, template, tool)
             return _over_items(branch, loop, below)
     # The call for an item is about the item. A step for each item shows later whether one call was enough.
     takes_item = (
@@ -143,13 +148,13 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
     outcome = execute_step(branch, step, tool, trusted=bool(iteration or takes_item))
     if not tool or not iteration or not outcome.validated:
         return outcome
-    loop = spread.loop_over_result(branch, step, iteration, outcome.result)
+    loop = step_items.loop_over_result(branch, step, iteration, outcome.result)
     if loop and (of_items := _over_result(branch, loop, tool, outcome)):
         return of_items
     return _checked(branch, step, outcome) if _claims_success(outcome.result) else outcome
 
 
-def _for_chosen(branch: Branch, reach: spread.Loop, tool: Tool) -> StepOutcome:
+def _for_chosen(branch: Branch, reach: step_items.Loop, tool: Tool) -> StepOutcome:
     """Call the tool for the chosen item, or start a sub-task for each of several."""
     loop = meant_items(branch, reach)
     if loop is None:
@@ -163,34 +168,34 @@ def _for_chosen(branch: Branch, reach: spread.Loop, tool: Tool) -> StepOutcome:
         return execute_step(
             item_branch, reach.step, tool, trusted=calls.item_fills(tool, item, noun)
         )
-    template = spread.template_for(branch, loop)
-    below = spread.item_branches(branch, loop, template, tool, chosen=loop is not reach)
+    template = step_items.template_for(branch, loop)
+    below = step_items.item_branches(branch, loop, template, tool, chosen=loop is not reach)
     return _over_items(branch, loop, below)
 
 
 def _over_result(
-    branch: Branch, loop: spread.Loop, tool: Tool, outcome: StepOutcome
+    branch: Branch, loop: step_items.Loop, tool: Tool, outcome: StepOutcome
 ) -> StepOutcome | None:
     """Call another tool for each item of a step's result, if necessary (D-27)."""
-    if not spread.more_calls_needed(branch, loop, tool):
+    if not step_items.more_calls_needed(branch, loop, tool):
         return None
-    template = spread.template_for(branch, loop, ask=True)
+    template = step_items.template_for(branch, loop, ask=True)
     try:
         item_tool = calls.choose_tool(branch, template)
         if item_tool is not None and item_tool.name == tool.name:
             return None
-        below = spread.item_branches(branch, loop, template, item_tool)
+        below = step_items.item_branches(branch, loop, template, item_tool)
     except StepFailed as reason:
         branch.warn(f'Nothing was done for each item of "{loop.step}": {reason}')
         return None
     of_items = _over_items(branch, loop, below)
-    result = spread.with_results(outcome.result, loop.source, of_items.result)
+    result = step_items.with_results(outcome.result, loop.source, of_items.result)
     return replace(of_items, result=result)
 
 
-def _over_items(branch: Branch, loop: spread.Loop, below: list[Branch]) -> StepOutcome:
+def _over_items(branch: Branch, loop: step_items.Loop, below: list[Branch]) -> StepOutcome:
     items = [subtask.item for subtask in below]
-    return _spawned(below, spread.items_result(branch, loop, items, _results(branch, below)))
+    return _spawned(below, step_items.items_result(branch, loop, items, _results(branch, below)))
 
 
 def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
@@ -217,7 +222,7 @@ def _subtask_result(branch: Branch) -> Value:
     if len(neurons) == 1:
         result = neurons[0].result
     elif neurons:
-        answer = answers.answer_of(branch.goal, neurons)
+        answer = answer_of(branch.goal, neurons)
         result = {"success": False, "error": answer.summary}
         if answer.success:
             result = {"success": True, "goal": branch.goal, "final": final_dict(answer)}
@@ -269,7 +274,7 @@ def _answer_step(branch: Branch, step: str) -> StepOutcome:
         known = questions.known_results(branch.context, each=most, most=most)
         text = (branch.ask(QuestionKind.ANSWER, step=step, known=known) or "").strip()
         if lacking := _NO_TOOL.match(text):
-            reason = replies.first_line(lacking[1]) or "no reason given"
+            reason = questions.first_line(lacking[1]) or "no reason given"
             raise StepFailed(f"no tool fits the step: {reason}")
         if text:  # whole: a line of one word may be the answer
             return StepOutcome({"type": "ai_response", "answer": text}, validated=True)
@@ -290,7 +295,7 @@ def _checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
         except LimitReached as reached:
             branch.warn(f'The result of "{step}" was not checked: {reached}')
             return outcome  # the call was made
-        is_rejected = replies.yes_or_no(reply) is False
+        is_rejected = questions.yes_or_no(reply) is False
     if not is_rejected:
         return outcome
     branch.warn(f'The result of "{step}" was accepted though no check confirmed it.')

@@ -276,13 +276,16 @@ class ItemClaim:
         return f"{expected} items are expected, {number} were named"
 
 
-def read_claim(text: str, noun: str, names: Sequence[Sequence[str]]) -> ItemClaim:
+def read_claim(
+    text: str, noun: str, names: Sequence[Sequence[str]], fields: Sequence[str] = ()
+) -> ItemClaim:
     """Parse which items a text is about: names, an exception, a number, or all.
 
     Args:
         text: A step, or the part of the goal about it.
         noun: The noun for one item, in the singular.
         names: The names of each item, such as its id and its title.
+        fields: The names of the items' fields; "all rooms on floor 2" is a condition if ``floor`` is one.
     """
     total = len(names)
     text = text.lower()
@@ -290,7 +293,10 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]]) -> ItemClai
     excluded, _ = _named(exception, noun, names, is_exception=True)
     named, is_exact = _named(included, noun, names)
     everything = is_exact and _everything(included, noun)
-    is_filtered = bool(_FILTER.search(included) or _OTHERS.search(text))
+    field = "|".join(re.escape(" ".join(plain_words(name))) for name in fields) or "(?!)"
+    by_field = rf"\b(?:on|in|at|of|by) (?:the )?(?:{field})\b"
+    is_filtered = any(re.search(words, included) for words in (_FILTER, by_field))
+    is_filtered = is_filtered or bool(_OTHERS.search(text))
     is_list = is_exact and not _ORDINAL.search(included)  # not "the first and the Blue room"
     if named and is_list and not everything and not is_filtered:
         return ItemClaim(len(named), len(named), named, excluded)

@@ -3,15 +3,13 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.agents.subagents.runs import RunRecord, RunStatus
     from aggregate.agents.subagents.session import *
-    from aggregate.agents.subagents.spawn_protocol import *
+    from aggregate.agents.subagents.spawned_runs import RunRecord, RunStatus
 else:
     __getattr__ = door(
         __name__,
         {
-            "runs": "RunRecord RunStatus",
-            "session": "RunHandle SubagentSession",
-            "spawn_protocol": "sessions_spawn",
+            "session": "RunHandle SubagentSession sessions_spawn",
+            "spawned_runs": "RunRecord RunStatus",
         },
     )

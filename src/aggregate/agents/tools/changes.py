@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from aggregate.agents.sandbox import run_command as run_in_sandbox
-from aggregate.agents.tools.project_files import ProjectFiles
 from aggregate.agents.tools.registry import ToolRegistry
+from aggregate.agents.tools.standard import ProjectFiles
 from aggregate.agents.tools.tool import Permission, make_tool
 from aggregate.base.errors import SandboxError, ToolError
 from aggregate.base.text import with_line_feeds

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from aggregate.agents.tracks.assignment import *
     from aggregate.agents.tracks.attempt import *
     from aggregate.agents.tracks.service import *
-    from aggregate.agents.tracks.terms import WorkerTerms, worker_tools
     from aggregate.agents.tracks.tickets import *
     from aggregate.agents.tracks.track import *
-    from aggregate.agents.tracks.track_run import RunOptions
-    from aggregate.agents.tracks.trees import *
+    from aggregate.agents.tracks.track_run import PreviewStep, RunOptions, preview
+    from aggregate.agents.tracks.work_trees import *
     from aggregate.agents.tracks.worker import *
-    from aggregate.agents.tracks.worker_context import PreviewStep, WorkerContexts, preview
+    from aggregate.agents.tracks.worker_context import WorkerContexts
+    from aggregate.agents.tracks.worker_terms import WorkerTerms, worker_tools
 else:
     __getattr__ = door(
         __name__,
@@ -25,12 +25,12 @@ else:
             "assignment": "Assignment TicketOutcome TicketStatus WorkerReply",
             "attempt": "Steps Worker attempt_assignment complete_assignment",
             "service": "conduct run_worker",
-            "terms": "WorkerTerms worker_tools",
+            "worker_terms": "WorkerTerms worker_tools",
             "tickets": "Ticket",
             "track": "list_tracks new_track open_track",
-            "track_run": "RunOptions",
-            "trees": "depot",
+            "track_run": "PreviewStep RunOptions preview",
+            "work_trees": "depot",
             "worker": "ModelWorker make_worker run_worker_lifecycle worker_of_track",
-            "worker_context": "PreviewStep WorkerContexts preview",
+            "worker_context": "WorkerContexts",
         },
     )

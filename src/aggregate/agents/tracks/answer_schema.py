@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from aggregate.agents.results import NotJson, parse_json_text
 from aggregate.base.concurrency import Call, in_children
-from aggregate.base.disk.reading import UnreadableError, confined, read_bytes
+from aggregate.base.disk.reading import UnreadableError, read_bytes
+from aggregate.base.disk.writing import confined
 from aggregate.base.errors import AggregateError, OutputError, WorkerError
 from aggregate.base.messages import install_command, shorten
 from aggregate.base.values import Value

@@ -1,7 +1,6 @@
 """Assignments, replies and outcomes of tickets, stored in a database."""
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -247,28 +246,10 @@ class Ending(NamedTuple):
         return TicketOutcome.without_worker(ticket_id, self.status, text)
 
 
-@dataclass(frozen=True, slots=True)
-class TicketKeys:
-    """The keys of a run's assignments; running a ticket again begins a new round."""
-
-    run_id: str
-    rounds: Mapping[str, int] = field(default_factory=dict)  # earlier rounds of tickets
-
-    @classmethod
-    def of_run(cls, run_id: str, endings: Mapping[str, Ending]) -> "TicketKeys":
-        again = (TicketStatus.CONFLICT, TicketStatus.RETRIED)
-        ended = (ticket_of(key) for key, ending in endings.items() if ending.status in again)
-        return cls(run_id, Counter(ended))
-
-    def of(self, ticket_id: str) -> str:
-        return self._in_round(ticket_id, self.rounds.get(ticket_id, 0) + 1)
-
-    def earlier(self, ticket_id: str) -> list[str]:
-        return [self._in_round(ticket_id, i + 1) for i in range(self.rounds.get(ticket_id, 0))]
-
-    def _in_round(self, ticket_id: str, number: int) -> str:
-        suffix = f"{_ROUND}{number}" if number > 1 else ""
-        return f"{self.run_id}/{ticket_id}{suffix}"
+def key_of(run_id: str, ticket_id: str, number: int) -> str:
+    """Return the key of a ticket's round; running a ticket again begins a new one."""
+    suffix = f"{_ROUND}{number}" if number > 1 else ""
+    return f"{run_id}/{ticket_id}{suffix}"
 
 
 class RecordedStep(NamedTuple):

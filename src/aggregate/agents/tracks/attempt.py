@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, TicketStatus, WorkerReply
-from aggregate.agents.tracks.trees import Trees
+from aggregate.agents.tracks.work_trees import Trees
 from aggregate.base.concurrency import doubling_delay, run_in_thread
 from aggregate.base.errors import WorkerError
 from aggregate.base.json_forms import failure_text

@@ -313,11 +313,11 @@ class RunLedger:
         if ticket.asks:
             self.spending.add(outcome)
             if new:
-                record_spans(self._outcomes.keys.of(ticket.id), steps, new[0])
+                record_spans(self._outcomes.key(ticket.id), steps, new[0])
 
     def note_steps(self, ticket: Ticket) -> list[EventLine]:
         """Return the event lines of a ticket's steps; write new ones."""
-        key = self._outcomes.keys.of(ticket.id)
+        key = self._outcomes.key(ticket.id)
         lines = list(step_lines(key, self._outcomes.queue.steps(key))) if ticket.asks else []
         self._events.add(lines)
         return lines
@@ -332,7 +332,7 @@ class RunLedger:
 
     def cancel(self, ticket: Ticket) -> None:
         self.note_steps(ticket)
-        self._events.add([cancel_line(self._outcomes.keys.of(ticket.id))])
+        self._events.add([cancel_line(self._outcomes.key(ticket.id))])
 
     def close(self, warnings: Sequence[str], *, stopped: str, cancelled: bool) -> TrackResult:
         """Write the report of a run."""
@@ -365,7 +365,7 @@ class RunLedger:
         """Write an event line for a ticket; return it unless another process wrote it."""
         line: EventLine = {
             "time": at(time()),
-            "id": f"{self._outcomes.keys.of(ticket.id)}#{status.value}",
+            "id": f"{self._outcomes.key(ticket.id)}#{status.value}",
         }
         line |= {"ticket": ticket.id, "event": "ticket", "state": status.value}
         if detail:

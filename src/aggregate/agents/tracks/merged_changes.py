@@ -19,7 +19,7 @@ from stat import S_ISLNK, S_ISREG
 from typing import Final, NamedTuple
 
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.trees import BASE, Depot, Pack, Packs, depot
+from aggregate.agents.tracks.work_trees import BASE, Depot, Packs, depot
 from aggregate.base.errors import StateError
 from aggregate.project.files import FolderListing, is_history
 from aggregate.project.git import IDENTITY, OWN_LIMITS, git, without_filters
@@ -28,7 +28,6 @@ from aggregate.project.paths import is_secret
 MERGED, APPLIED = "merged", "applied"  # names of commits of a run, beside its base
 _BRANCHES = "branches"  # the name under which a run keeps the prefix of its branches
 _USUAL_BRANCHES = "aggregate"
-MOST_BYTES: Final = 200_000_000  # of a pack, which the database holds in memory
 LARGE_BYTES: Final = 10_000_000  # of a file that is not committed
 # Reading the files must neither fail on their line ends nor write into the repository.
 _SETTINGS: Final = (
@@ -196,7 +195,8 @@ def snapshot(
         run = _git_of(top, repository)
         if head := top.head:
             run("read-tree", "--reset", head)
-            packs.put(_pack(run, head))
+            repository.cut_history(head)
+            repository.store(head)
         _update_index(run, top, is_own, tell)
         tree = run("write-tree").decode().strip()
         if head and tree == run("rev-parse", f"{head}^{{tree}}").decode().strip():
@@ -204,7 +204,7 @@ def snapshot(
         parents = ("-p", head) if head else ()
         message = b"Changes that are not committed\n" if head else b"The project's files\n"
         commit = run("commit-tree", tree, *parents, stdin=message).decode().strip()
-        packs.put(_pack(run, commit, head))
+        repository.store(commit, *filter(None, [head]))
         return commit
 
 
@@ -275,23 +275,3 @@ def _names(listed: bytes) -> set[str]:
 
 def _listed(names: Iterable[str]) -> bytes:
     return b"".join(os.fsencode(name) + b"\0" for name in names)
-
-
-def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
-    """Return a commit's pack, without the objects of its parent."""
-
-    def objects(of: str) -> dict[bytes, None]:
-        listed = run("rev-list", "--objects", "--no-walk", of).splitlines()
-        return dict.fromkeys(line.partition(b" ")[0] for line in listed)
-
-    parent_objects = objects(parent) if parent else {}
-    names = b"".join(name + b"\n" for name in objects(commit) if name not in parent_objects)
-    pack = Pack(
-        commit, (parent,) if parent else (), run("pack-objects", "-q", "--stdout", stdin=names)
-    )
-    if len(pack.data) > MOST_BYTES:
-        raise StateError(
-            f"the files of {commit[:12]} have {len(pack.data):,} bytes, and work trees are limited to "
-            f"{MOST_BYTES:,}: move tickets that change files to a smaller project"
-        )
-    return pack

@@ -1,6 +1,7 @@
 """The outcomes of tickets, merged into variables for prompts and the report."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -11,12 +12,13 @@ from aggregate.agents.tracks.assignment import (
     Ending,
     RunRecord,
     TaskQueue,
-    TicketKeys,
     TicketOutcome,
     TicketStatus,
     WorkerReply,
+    key_of,
+    ticket_of,
 )
-from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, names_in, parent_of
+from aggregate.agents.tracks.tickets import Ticket, Tickets, child_of, names_in, parent_of
 from aggregate.base.values import Value
 from aggregate.prompt.asking.results import (
     AggregatedResult,
@@ -115,43 +117,56 @@ class RunOutcomes:
         self.run = tickets
         self.queue = queue
         self.record = record
-        self.keys = TicketKeys(record.run_id)
         # Set when an answer has ended or begun in this process
         self.changed = changed or Event()
         self.children: dict[str, list[Ticket]] = {}
         self.tickets = {ticket.id: ticket for ticket in tickets.tickets}
         self._position = {ticket.id: i for i, ticket in enumerate(tickets.tickets)}
         self._merging = _merging(tickets.tickets)
-        self._endings: dict[str, Ending] = {}
         self.look()
 
     def look(self) -> None:
         """Read the recorded endings, and with them the rounds of tickets."""
-        self._endings = dict(self.record.endings())
-        self.keys = TicketKeys.of_run(self.record.run_id, self._endings)
+        self._endings: dict[str, Ending] = dict(self.record.endings())
+        again = (TicketStatus.CONFLICT, TicketStatus.RETRIED)
+        ended = (key for key, ending in self._endings.items() if ending.status in again)
+        self._rounds = Counter(map(ticket_of, ended))
+
+    def key(self, ticket_id: str) -> str:
+        """Return the key of a ticket's present round."""
+        return key_of(self.record.run_id, ticket_id, self._rounds[ticket_id] + 1)
+
+    def keys(self, ids: Iterable[str]) -> list[str]:
+        return list(map(self.key, ids))
+
+    def earlier_keys(self, ticket_id: str) -> list[str]:
+        rounds = range(1, self._rounds[ticket_id] + 1)
+        return [key_of(self.record.run_id, ticket_id, number) for number in rounds]
 
     def ending(self, ticket_id: str) -> Ending | None:
-        return self._endings.get(self.keys.of(ticket_id))
+        return self._endings.get(self.key(ticket_id))
 
     def settle(self, ticket_id: str, ending: Ending) -> Ending:
         """Record how a ticket ended, unless an ending is recorded; return the recorded one."""
-        key = self.keys.of(ticket_id)
+        key = self.key(ticket_id)
         recorded = self._endings[key] = self.record.record(key, ending)
         return recorded
 
     def earlier(self, ids: Iterable[str]) -> Iterable[TicketOutcome]:
         """Return the outcomes of tickets' earlier rounds."""
-        keys = [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
+        keys = [key for ticket_id in ids for key in self.earlier_keys(ticket_id)]
         return self.queue.outcomes(keys).values()
 
     def conflict(self, ticket_id: str) -> str:
         """Return the conflicting paths of a ticket that runs again, ``""`` if none."""
-        ending = self._endings.get(next(reversed(self.keys.earlier(ticket_id)), ""))
+        ending = self._endings.get(next(reversed(self.earlier_keys(ticket_id)), ""))
         return ending.text if ending and ending.status is TicketStatus.CONFLICT else ""
 
     def spread(self, ticket: Ticket, ending: Ending) -> list[Ticket]:
         """Return the children of a ticket from its recorded list."""
-        children = self.children[ticket.id] = children_of(ticket, json.loads(ending.text))
+        items = json.loads(ending.text)
+        children = [child_of(ticket, item, n, len(items)) for n, item in enumerate(items)]
+        self.children[ticket.id] = children
         self.tickets |= {child.id: child for child in children}
         return children
 
@@ -165,7 +180,7 @@ class RunOutcomes:
     def of(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
         remaining = iter(ids)
         while chunk := list(islice(remaining, CHUNK)):
-            in_queue = self.queue.outcomes([self.keys.of(ticket_id) for ticket_id in chunk])
+            in_queue = self.queue.outcomes(self.keys(chunk))
             yield from map(self._readable, in_queue.values())
             for ticket_id in chunk:
                 if ticket_id in self.children:

@@ -10,8 +10,7 @@ from urllib.parse import quote
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, TicketStatus
 from aggregate.agents.tracks.tickets import Ticket, parent_of
 from aggregate.agents.tracks.track import Checkbox
-from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import replace_own
+from aggregate.base.disk.writing import confined, replace_own
 from aggregate.base.json_forms import first_of
 from aggregate.base.text import fence, heading_text
 from aggregate.base.values import THRESHOLD

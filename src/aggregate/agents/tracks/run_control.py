@@ -6,26 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from aggregate.agents.tracks.assignment import (
-    Ending,
-    RecordedStep,
-    TicketStatus,
-    WorkerReply,
-    ticket_of,
-)
-from aggregate.agents.tracks.durable.database import database_exists, locate_database
+from aggregate.agents.tracks.assignment import Ending, TicketStatus, WorkerReply, ticket_of
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.runs import CANCELLED, RUNNING, Run, Runs
+from aggregate.agents.tracks.durable.run_database import database_exists, locate_database
+from aggregate.agents.tracks.durable.run_records import CANCELLED, RUNNING, Run, Runs
 from aggregate.agents.tracks.ledger import EventFile, EventLine, cancel_line, step_lines
 from aggregate.agents.tracks.merged_changes import APPLIED, BASE, MERGED, branches_of, locate_top
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import ReportLine, RunFiles, account
 from aggregate.agents.tracks.tickets import dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
-from aggregate.agents.tracks.trees import Change, Depot, depot
+from aggregate.agents.tracks.work_trees import Change, Depot, depot
 from aggregate.agents.tracks.worker_context import WorkerContexts
-from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import replace_text
+from aggregate.base.disk.writing import confined, replace_text
 from aggregate.base.errors import TrackError
 from aggregate.base.nearest_names import did_you_mean
 from aggregate.project.configuration import Project
@@ -70,7 +63,7 @@ class PastRun:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._queue = DbosQueue(run.engine)
-        outcomes = self._outcomes = RunOutcomes(run.tickets, self._queue, run)
+        outcomes = self.outcomes = RunOutcomes(run.tickets, self._queue, run)
         for ticket in outcomes.run.tickets:
             ending = outcomes.ending(ticket.id)
             if ending and ending.status is TicketStatus.SPREAD:
@@ -82,9 +75,6 @@ class PastRun:
             if all(child.id in ends for child in children):
                 ends[parent_id] = outcomes.fold(parent_id, ends)
         self.lines = {one: ReportLine(self.tickets[one], end) for one, end in ends.items()}
-
-    def keys_of(self, ids: Iterable[str]) -> list[str]:
-        return [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
 
     def commit_of(self, ticket_id: str) -> str:
         """Return the last commit of a ticket's changes, ``""`` for none."""
@@ -98,9 +88,9 @@ class PastRun:
         statuses = dict.fromkeys(open_ids, TicketStatus.NOT_RUN)
         if self._run.state == RUNNING:  # queued tickets of a cancelled run wait for nothing
             for ticket_id in open_ids:
-                if ending := self._outcomes.ending(ticket_id):
+                if ending := self.outcomes.ending(ticket_id):
                     statuses[ticket_id] = ending.status
-            for key in self._queue.unfinished(self.keys_of(open_ids)):
+            for key in self._queue.unfinished(self.outcomes.keys(open_ids)):
                 statuses[ticket_of(key)] = TicketStatus.STARTED
         lines = [self.lines[ticket_id] for ticket_id in self.tickets if ticket_id in self.lines]
         return TrackProgress(self._run.run_id, state, tuple(lines), statuses)
@@ -108,7 +98,14 @@ class PastRun:
     def attempts(self, ticket_id: str) -> list[MadeAttempt]:
         attempts: list[MadeAttempt] = []
         for round_number, key in enumerate(self._keys_of_rounds(ticket_id), 1):
-            attempts += _attempts_of(key, self._queue.steps(key), round_number)
+            steps = self._queue.steps(key)
+            records = [step.record for step in steps if step.name == "attempt"]
+            replies = list(map(WorkerReply.from_recorded, records))
+            lines = [line for line in step_lines(key, steps) if line["event"] != "retry"]
+            is_under_way = not replies or any(line["attempt"] > len(replies) for line in lines)
+            for number, reply in enumerate([*replies, *([None] if is_under_way else [])], 1):
+                of_attempt = tuple(line for line in lines if line["attempt"] == number)
+                attempts.append(MadeAttempt(round_number, number, of_attempt, reply))
         return attempts
 
     def is_over(self) -> bool:
@@ -119,9 +116,9 @@ class PastRun:
         again = {
             ticket_id
             for ticket_id, line in self.lines.items()
-            if not line.is_done and ticket_id not in self._outcomes.children
+            if not line.is_done and ticket_id not in self.outcomes.children
         }
-        taken_back = map(ticket_of, self._queue.cancelled(self.keys_of(self.tickets)))
+        taken_back = map(ticket_of, self._queue.cancelled(self.outcomes.keys(self.tickets)))
         again |= {*taken_back} - self.lines.keys()
         for ticket_id in self._below(map(parent_of, again)) & self.lines.keys():
             if self.lines[ticket_id].status is TicketStatus.LEFT_OUT:
@@ -134,7 +131,7 @@ class PastRun:
             self._check_id(ticket_id)
         again = {*ids, *self._below(map(parent_of, ids))}
         for ticket_id in tuple(again):
-            again |= {child.id for child in self._outcomes.children.get(ticket_id, ())}
+            again |= {child.id for child in self.outcomes.children.get(ticket_id, ())}
         return self._begun(again)
 
     def _check_id(self, ticket_id: str) -> None:
@@ -142,12 +139,12 @@ class PastRun:
             raise TrackError(f'no such ticket in this run: "{ticket_id}"')
 
     def _begun(self, ids: set[str]) -> list[str]:
-        begun = {ticket_of(key) for key in self._queue.known(self.keys_of(ids))}
-        begun |= {ticket_id for ticket_id in ids if self._outcomes.ending(ticket_id)}
+        begun = {ticket_of(key) for key in self._queue.known(self.outcomes.keys(ids))}
+        begun |= {ticket_id for ticket_id in ids if self.outcomes.ending(ticket_id)}
         return [ticket_id for ticket_id in self.tickets if ticket_id in begun]
 
     def _below(self, ids: Iterable[str]) -> set[str]:
-        waits_for = dependencies(self._outcomes.run.tickets)
+        waits_for = dependencies(self.outcomes.run.tickets)
         below: set[str] = set()
         pending = set(ids)
         while pending:
@@ -157,19 +154,7 @@ class PastRun:
 
     def _keys_of_rounds(self, ticket_id: str) -> list[str]:
         self._check_id(ticket_id)
-        keys = self._outcomes.keys
-        return [*keys.earlier(ticket_id), keys.of(ticket_id)]
-
-
-def _attempts_of(
-    key: str, steps: Sequence[RecordedStep], round_number: int
-) -> Iterator[MadeAttempt]:
-    replies = [WorkerReply.from_recorded(step.record) for step in steps if step.name == "attempt"]
-    lines = [line for line in step_lines(key, steps) if line["event"] != "retry"]
-    is_under_way = not replies or any(line["attempt"] > len(replies) for line in lines)
-    for number, reply in enumerate([*replies, *([None] if is_under_way else [])], 1):
-        of_attempt = tuple(line for line in lines if line["attempt"] == number)
-        yield MadeAttempt(round_number, number, of_attempt, reply)
+        return [*self.outcomes.earlier_keys(ticket_id), self.outcomes.key(ticket_id)]
 
 
 @contextmanager
@@ -259,7 +244,7 @@ def decide(
             )
         outcomes = RunOutcomes(run.tickets, DbosQueue(run.engine), run)
         decision = TicketStatus.DONE if approved else TicketStatus.REJECTED
-        if not run.decide(outcomes.keys.of(ticket_id), Ending(decision, note)):
+        if not run.decide(outcomes.key(ticket_id), Ending(decision, note)):
             endings = {one: outcomes.ending(one) for one in names}
             statuses = {one: ending.status for one, ending in endings.items() if ending}
             waiting = [one for one in sorted(statuses) if statuses[one] is TicketStatus.WAITING]
@@ -350,8 +335,7 @@ def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
         )
     before, after = repository.content(change.before), repository.content(change.after)
     content = path.read_bytes() if path.is_file() else None
-    exists_after = change.mode != "000000"
-    wanted = after if exists_after else None
+    wanted = None if change.mode == "000000" else after
     if content == wanted:
         return ()
     has_own_ends = content is not None and b"\r\n" in content and b"\r\n" not in before

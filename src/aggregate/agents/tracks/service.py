@@ -2,26 +2,31 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from threading import Event
 
 from aggregate.agents.tracks.attempt import LEASE_SECONDS, AnyWorker
-from aggregate.agents.tracks.durable.backend import conducting
-from aggregate.agents.tracks.durable.database import database_url, locate_database
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.runs import CANCELLED, FINISHED, RUNNING, Run, Runs
+from aggregate.agents.tracks.durable.run_database import database_url, locate_database
+from aggregate.agents.tracks.durable.run_records import (
+    CANCELLED,
+    FINISHED,
+    RUNNING,
+    Run,
+    Runs,
+    conducting,
+)
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
 from aggregate.agents.tracks.merged_changes import Line, locate_top
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import RunFiles, TrackResult, last_number
 from aggregate.agents.tracks.run_control import PastRun
-from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import without_items
 from aggregate.agents.tracks.track import Track, open_track
 from aggregate.agents.tracks.track_run import USUAL, RunOptions, TrackRun
-from aggregate.agents.tracks.trees import depot
+from aggregate.agents.tracks.work_trees import depot
 from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.agents.tracks.worker_terms import check_prices
 from aggregate.base.errors import TrackError
 from aggregate.base.json_forms import first_of
 from aggregate.project.configuration import Project
@@ -62,7 +67,7 @@ def conduct(
     with ExitStack() as stack:
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
         runs = Runs.of(engine, project, track.track_id)
-        run = _Beginning(runs, track, contexts, options, tell).run()
+        run = _begin(runs, track, contexts, options, tell)
         changed = stack.enter_context(_work(run, worker, options, tell))
         outcomes = RunOutcomes(run.tickets, DbosQueue(engine), run, changed)
         line = stack.enter_context(_line(run, track, contexts, tell))
@@ -112,56 +117,52 @@ def _line(
         yield Line.begin(top, track.track_id, repository, is_own=is_own, tell=tell)
 
 
-@dataclass(frozen=True, slots=True)
-class _Beginning:
-    """Begins or continues the run of a track."""
+def _begin(
+    runs: Runs,
+    track: Track,
+    contexts: WorkerContexts,
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> Run:
+    """Return the track's run to continue, or a new run."""
+    tickets = track.tickets()
+    # Read before the database: if another process begins a run meanwhile, both take the same
+    # number, and thus its run.
+    last_in_files = last_number(contexts.output_dir, track.track_id)
+    run = runs.latest()
+    asks_for_latest = options.resume or bool(options.retry)
+    if run is not None and (asks_for_latest or run.state == RUNNING):
+        check_prices(run.tickets, contexts.asks, max_cost=options.max_cost)
+        run = _continued(run, options, tell)
+        if run.tickets != tickets:
+            tell(
+                "its tickets have changed since it began: it continues with the old ones; "
+                "aggregate conduct cancel ends it"
+            )
+        return run
+    if asks_for_latest:
+        raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
+    for ticket in tickets.tickets:
+        contexts.check(without_items(ticket))
+    check_prices(tickets, contexts.asks, max_cost=options.max_cost)
+    return runs.begin(tickets, max(last_in_files, run.number if run else 0) + 1)
 
-    runs: Runs
-    track: Track
-    contexts: WorkerContexts
-    options: RunOptions
-    tell: Callable[[str], None]
 
-    def run(self) -> Run:
-        """Return the track's run to continue, or a new run."""
-        track, contexts, options = self.track, self.contexts, self.options
-        tickets = track.tickets()
-        # Read before the database: if another process begins a run meanwhile, both take the same
-        # number, and thus its run.
-        last_in_files = last_number(contexts.output_dir, track.track_id)
-        run = self.runs.latest()
-        asks_for_latest = options.resume or bool(options.retry)
-        if run is not None and (asks_for_latest or run.state == RUNNING):
-            check_prices(run.tickets, contexts.asks, max_cost=options.max_cost)
-            run = self._continued(run)
-            if run.tickets != tickets:
-                self.tell(
-                    "its tickets have changed since it began: it continues with the old ones; "
-                    "aggregate conduct cancel ends it"
-                )
-            return run
-        if asks_for_latest:
-            raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
-        for ticket in tickets.tickets:
-            contexts.check(without_items(ticket))
-        check_prices(tickets, contexts.asks, max_cost=options.max_cost)
-        return self.runs.begin(tickets, max(last_in_files, run.number if run else 0) + 1)
-
-    def _continued(self, run: Run) -> Run:
-        options, is_running = self.options, run.state == RUNNING
-        again: list[str] = []
-        if (options.resume or options.retry) and not run.is_conducted:
-            past = PastRun(run)
-            again = past.named(options.retry) if options.retry else past.failed()
-            if not is_running and not again and past.is_over():
-                raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
-            run.retry(past.keys_of(again))
-        elif options.retry:
-            raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
-        self.tell(f"continuing {run.run_id}")
-        if again:
-            self.tell(f"once more: {', '.join(first_of(again, MOST_NAMED, 80))}")
-        return run if is_running else run.reopen()
+def _continued(run: Run, options: RunOptions, tell: Callable[[str], None]) -> Run:
+    is_running = run.state == RUNNING
+    again: list[str] = []
+    if (options.resume or options.retry) and not run.is_conducted:
+        past = PastRun(run)
+        again = past.named(options.retry) if options.retry else past.failed()
+        if not is_running and not again and past.is_over():
+            raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
+        run.retry(past.outcomes.keys(again))
+    elif options.retry:
+        raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
+    tell(f"continuing {run.run_id}")
+    if again:
+        tell(f"once more: {', '.join(first_of(again, MOST_NAMED, 80))}")
+    return run if is_running else run.reopen()
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from aggregate.base.task_budget import Level
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import user_index
-from aggregate.prompt import AskedViews, Composition, File, FoundSecrets, assemble, request_for
-from aggregate.prompt.asking import FOCUS_TIER, Request, focus_paths
+from aggregate.prompt import AskedViews, Composition, File, assemble, request_for
+from aggregate.prompt.asking import FOCUS_TIER, FoundSecrets, Request, focus_paths
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.files import RenderedFiles, render_files
 from aggregate.prompt.files.layout import (
@@ -93,9 +93,6 @@ class ChosenFiles:
     request: Request
     composition: Composition
     beginning: Beginning
-
-    def layout(self, in_full: Mapping[str, Segment]) -> Layout:
-        return self.beginning.layout(in_full, self.composition.prompt.segments)
 
     def account(self, in_full: Mapping[str, Segment], cuts: Sequence[Cut]) -> Composition:
         """Return the composition for a ticket's audit, with its focus files in full and its cuts."""
@@ -191,9 +188,8 @@ class SharedFiles:
         return Tier3Files(self._files.files, as_rendered=True)
 
     def _make_request(self, strategy: str) -> Request:
-        if strategy == TIER3:
-            return request_for(self._project, views=AskedViews(tier=FOCUS_TIER), sending=True)
-        return request_for(self._project, views=AskedViews(strategy), sending=True)
+        views = AskedViews(tier=FOCUS_TIER) if strategy == TIER3 else AskedViews(strategy)
+        return request_for(self._project, views=views, sending=True)
 
     def _request_of(self, strategy: str, entries: Sequence[Entry] | None = None) -> Request:
         """Return a request without a task, by default for all files and the specification."""

@@ -208,21 +208,18 @@ def items_of(value: Value, ticket: Ticket) -> list[Value]:
     return [jsonable(item) for item in value]
 
 
-def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
-    """Return one ticket for each item, in order.
-
-    ``{{item}}``, ``{{item.field}}`` and ``{{index}}`` in prompt, title and focus files are replaced; a prompt without
-    them gets the item at its end.
-    """
-    return [_child(ticket, item, number, len(items)) for number, item in enumerate(items)]
-
-
 def without_items(ticket: Ticket) -> Ticket:
     fixed_paths = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
     return ticket.model_copy(update={"focus_files": fixed_paths}) if ticket.for_each else ticket
 
 
-def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
+def child_of(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
+    """Return the ticket for an item of a list.
+
+    ``{{item}}``, ``{{item.field}}`` and ``{{index}}`` in prompt, title and focus files are replaced; a prompt without
+    them gets the item at its end.
+    """
+
     def fill(text: str) -> str:
         return _PLACE.sub(lambda match: _text(_at(match[1], item, number)), text)
 

@@ -17,8 +17,7 @@ from aggregate.agents.tools import EDITS, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.attempt import CORRECT_IT, Action, Steps
-from aggregate.agents.tracks.trees import Changes
-from aggregate.agents.tracks.turns import (
+from aggregate.agents.tracks.tool_calls import (
     CallWatch,
     announces_call,
     call_instructions,
@@ -28,6 +27,7 @@ from aggregate.agents.tracks.turns import (
     take_turn,
     written_out,
 )
+from aggregate.agents.tracks.work_trees import Changes
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ToolError, WorkerError
 from aggregate.prompt.sections.subagent_results import READ_RESULT
@@ -235,22 +235,24 @@ class ToolLoop:
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
         """Run the calls of a turn; consecutive calls that read run at the same time."""
         registry = self.changes.tools()
+        writing = {tool.name for tool in registry if tool.writes}
         number = 0
-        for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
-            if writes:
-                results = [(call, self._write(call)) for call in group]
-            else:
-                results = list(zip(read := list(group), self._read(read), strict=True))
-            for call, text in results:
+        for writes, group in groupby(calls, key=lambda call: call.name in writing):
+            consecutive = list(group)
+            texts = list(map(self._write, consecutive)) if writes else self._read(consecutive)
+            for call, text in zip(consecutive, texts, strict=True):
                 number += 1
                 yield CallResult(call, self._shown(text, f"{len(self.turns) + 1}.{number}"))
 
     def _read(self, calls: Sequence[ToolCall]) -> list[str]:
         def read() -> dict[str, Any]:
             registry = self.changes.tools()
-            made = ordered_map(
-                "call", lambda call: self._timed(registry, call), calls, workers=_AT_ONCE
-            )
+
+            def timed(call: ToolCall) -> tuple[str, float]:
+                began = monotonic()
+                return self._run(registry, call), round(monotonic() - began, 3)
+
+            made = ordered_map("call", timed, calls, workers=_AT_ONCE)
             texts, took = [text for text, _ in made], [seconds for _, seconds in made]
             return {"calls": [call.name for call in calls], "results": texts, "took": took}
 
@@ -289,10 +291,6 @@ class ToolLoop:
             self.changes.go_to(record["commit"])
             self._commit = record["commit"]
         return str(record["results"][0])
-
-    def _timed(self, registry: ToolRegistry, call: ToolCall) -> tuple[str, float]:
-        began = monotonic()
-        return self._run(registry, call), round(monotonic() - began, 3)
 
     def _run(self, registry: ToolRegistry, call: ToolCall) -> str:
         if call.name == READ_RESULT:
@@ -375,7 +373,3 @@ class ToolLoop:
                 f"its check `{self.assignment.verify}` failed {times}: {failed[-2_000:]}"
             )
         return CHECK_FAILED.format(self.assignment.verify, failed)
-
-
-def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
-    return call.name in registry and registry.get(call.name).writes

@@ -9,8 +9,8 @@ from textwrap import wrap
 from urllib.parse import unquote
 
 from aggregate.agents.tracks.tickets import TICKETS, Ticket, Tickets, load_tickets
-from aggregate.base.disk.reading import confined, project_root, read_bytes, read_text
-from aggregate.base.disk.writing import exclusive_access, replace_text
+from aggregate.base.disk.reading import project_root, read_bytes, read_text
+from aggregate.base.disk.writing import confined, exclusive_access, replace_text
 from aggregate.base.errors import TrackError
 from aggregate.base.text import heading_text, with_fences
 

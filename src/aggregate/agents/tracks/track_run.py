@@ -1,25 +1,133 @@
-"""Run a track: enqueue ready tickets and collect outcomes.
+"""Run a track: the start order of tickets, a preview of it, and the run itself.
 
 ``TrackRun.advance`` shows the stages of a ticket: condition, worker, person or children, merge, end.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from typing import Any
 
+from aggregate.agents.results import FailurePolicy
 from aggregate.agents.tracks.assignment import Ending, TicketOutcome, TicketStatus, ticket_of
 from aggregate.agents.tracks.attempt import LEASE_SECONDS
 from aggregate.agents.tracks.ledger import RunLedger
 from aggregate.agents.tracks.merged_changes import Line
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import TrackResult
-from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.terms import WorkerTerms
-from aggregate.agents.tracks.tickets import Ticket, TicketKind, evaluate, items_of, parent_of
+from aggregate.agents.tracks.tickets import (
+    Ticket,
+    TicketKind,
+    Tickets,
+    dependencies,
+    evaluate,
+    items_of,
+    parent_of,
+    without_items,
+)
 from aggregate.agents.tracks.track import Checkbox
 from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.agents.tracks.worker_terms import OWN, Recipient, WorkerTerms, check_prices
 from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeError
+from aggregate.base.tokens import count
+
+
+class Schedule:
+    """The ready, active and ended tickets of a run."""
+
+    def __init__(
+        self, tickets: Sequence[Ticket], on_error: FailurePolicy = FailurePolicy.REPORT
+    ) -> None:
+        self.tickets = {ticket.id: ticket for ticket in tickets}
+        self.waits_for = dependencies(tickets)
+        self._on_error = on_error
+        # A child's position is its parent's and its own number.
+        self._position: dict[str, tuple[int, ...]] = {
+            ticket.id: (i,) for i, ticket in enumerate(tickets)
+        }
+        self._unmet = {ticket_id: set(needed) for ticket_id, needed in self.waits_for.items()}
+        self._dependents: dict[str, list[str]] = {}
+        for ticket_id, needed in self.waits_for.items():
+            for dependency in needed:
+                self._dependents.setdefault(dependency, []).append(ticket_id)
+        self._skipped: set[str] = set()
+        self._ended: set[str] = set()
+        self._under_way: set[str] = set()
+        # A heap of ready tickets; some have ended before a restart.
+        self._ready: list[tuple[bool, tuple[int, ...], str]] = []
+        self._ready_ids: set[str] = set()
+        self._make_ready(ticket.id for ticket in tickets if not self.waits_for[ticket.id])
+
+    @property
+    def finished(self) -> bool:
+        return not self._under_way and not self._ready_ids
+
+    def has_ended(self, ticket_id: str) -> bool:
+        return ticket_id in self._ended
+
+    def start(self, most: int) -> list[Ticket]:
+        """Start and return at most ``most`` ready tickets; those with dependencies go first."""
+        started: list[Ticket] = []
+        while self._ready and len(started) < most:
+            ticket_id = heappop(self._ready)[-1]
+            if self.take_up(ticket_id):  # else it has ended, or was taken up
+                started.append(self.tickets[ticket_id])
+        return started
+
+    def take_up(self, ticket_id: str) -> bool:
+        """Count a ready ticket as under way; return whether it was ready."""
+        if ticket_id not in self._ready_ids:
+            return False
+        self._ready_ids.discard(ticket_id)
+        self._under_way.add(ticket_id)
+        return True
+
+    def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
+        """Make the children of a ticket ready."""
+        for number, child in enumerate(children):
+            self.tickets[child.id] = child
+            self.waits_for[child.id] = self.waits_for[parent_id]
+            self._position[child.id] = (*self._position[parent_id], number)
+            self._unmet[child.id] = set()
+        self._make_ready(child.id for child in children)
+
+    def end(self, ticket_id: str, status: TicketStatus) -> dict[str, str]:
+        """End a ticket; return why dependents are skipped, by id.
+
+        Other dependents become ready once all their dependencies have ended.
+        """
+        self._under_way.discard(ticket_id)
+        self._ready_ids.discard(ticket_id)
+        self._ended.add(ticket_id)
+        is_rejected = status is TicketStatus.REJECTED
+        stops = is_rejected or (status.has_failed and self._on_error is FailurePolicy.FAIL)
+        failure = "was rejected" if is_rejected else "failed"
+        reasons: dict[str, str] = {}
+        ends = [ticket_id]
+        while ends:
+            ended = ends.pop()
+            for dependent in self._dependents.get(ended, ()):
+                self._unmet[dependent].discard(ended)
+                if dependent in self._skipped or dependent in self._ended:
+                    continue
+                if stops:
+                    end = "was not run" if ended in self._skipped else failure
+                    reasons[dependent] = f'not run: it depends on "{ended}", which {end}'
+                    self._skipped.add(dependent)
+                    ends.append(dependent)
+                elif not self._unmet[dependent]:
+                    self._make_ready([dependent])
+        return reasons
+
+    def _make_ready(self, ticket_ids: Iterable[str]) -> None:
+        for ticket_id in ticket_ids:
+            if ticket_id not in self._ended:
+                # Dependents go first.
+                place = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
+                heappush(self._ready, place)
+                self._ready_ids.add(ticket_id)
+
 
 STARTS = 4  # of tickets between two looks at the queue, which cost about as much as one
 # Between two looks whether a person has decided, where nothing else is waited for.
@@ -28,6 +136,43 @@ AGAIN = (
     "You did this task before on older files, and your changes conflict with later changes by others: {}. "
     "The files include those changes: do the task again."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewStep:
+    wave: int  # tickets of one wave can run at one time; the first is 1
+    ticket: Ticket
+    waits_for: tuple[str, ...]
+    tokens: int  # of its context, without the results of its dependencies
+    budget: int
+    recipient: Recipient  # no model for the scripted worker
+
+
+def preview(
+    tickets: Tickets, contexts: WorkerContexts, *, max_cost: float | None = None
+) -> Iterator[PreviewStep]:
+    """Yield the steps of a run if every ticket succeeds."""
+    check_prices(tickets, contexts.asks, max_cost=max_cost)
+    for ticket in tickets.tickets:
+        contexts.check(without_items(ticket))
+    contexts.share(tickets.tickets)
+    schedule = Schedule(tickets.tickets)
+    wave = 0
+    while started := schedule.start(len(tickets.tickets)):
+        wave += 1
+        for ticket in started:
+            assignment = contexts.assignment(without_items(ticket), {}, ticket.id)
+            # A person decides about an approval.
+            recipient = contexts.asks(ticket) if ticket.kind is TicketKind.WORK else OWN
+            yield PreviewStep(
+                wave,
+                ticket,
+                schedule.waits_for[ticket.id],
+                assignment.tokens + count(assignment.persona),
+                contexts.granted(ticket).budget.tokens,
+                recipient,
+            )
+            schedule.end(ticket.id, TicketStatus.DONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +348,7 @@ class TrackRun:
             self._contexts.check(ticket)
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._outcomes.merge(waits_for, on_error=self._outcomes.run.on_error)
-        key = self._outcomes.keys.of(ticket.id)
+        key = self._outcomes.key(ticket.id)
         context = self._contexts.context(ticket, results, key, asks=True)
         details: dict[str, Any] = {"urgent": bool(waits_for)}
         if self._line is not None and ticket.tools:
@@ -242,7 +387,7 @@ class TrackRun:
         self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in in_queue])
         outcomes = list(self._outcomes.of(in_queue))
         if self._goes_alone:
-            answers = (self._outcomes.queue.steps(self._outcomes.keys.of(one)) for one in in_queue)
+            answers = (self._outcomes.queue.steps(self._outcomes.key(one)) for one in in_queue)
             self._goes_alone = not (outcomes or any(answers))
         if approvals := self._with_status(TicketStatus.WAITING):
             self._outcomes.look()
@@ -271,8 +416,7 @@ class TrackRun:
 
     def _known(self, ids: Collection[str]) -> set[str]:
         """Return the enqueued ones of some tickets."""
-        keys = [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
-        return set(map(ticket_of, self._outcomes.queue.known(keys)))
+        return set(map(ticket_of, self._outcomes.queue.known(self._outcomes.keys(ids))))
 
     def _settle(self, ticket: Ticket, status: TicketStatus, reason: str) -> None:
         """Record the end of a ticket without a worker."""
@@ -298,7 +442,7 @@ class TrackRun:
 
     def _close(self, *, cancelled: bool) -> TrackResult:
         in_queue = self._with_status(TicketStatus.STARTED)
-        self._outcomes.queue.cancel([self._outcomes.keys.of(ticket_id) for ticket_id in in_queue])
+        self._outcomes.queue.cancel(self._outcomes.keys(in_queue))
         if cancelled:
             for ticket_id in in_queue:
                 self._ledger.cancel(self._schedule.tickets[ticket_id])

@@ -12,7 +12,12 @@ from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, Worker
 from aggregate.agents.tracks.attempt import AnyWorker, Steps, Worker, complete_assignment
 from aggregate.agents.tracks.outcomes import merge_outcomes
 from aggregate.agents.tracks.report import RunFiles
-from aggregate.agents.tracks.terms import (
+from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.tool_loop import ToolLoop
+from aggregate.agents.tracks.track import Track
+from aggregate.agents.tracks.work_trees import open_changes
+from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.agents.tracks.worker_terms import (
     OWN,
     Recipient,
     WorkerTerms,
@@ -21,11 +26,6 @@ from aggregate.agents.tracks.terms import (
     select_client,
     worker_tools,
 )
-from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.tool_loop import ToolLoop
-from aggregate.agents.tracks.track import Track
-from aggregate.agents.tracks.trees import open_changes
-from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import ClientError, ToolError, WorkerError
 from aggregate.base.redaction import Redaction
 from aggregate.base.tokens import count

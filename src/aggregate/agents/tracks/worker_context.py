@@ -5,15 +5,14 @@ files are chosen once for the tasks of all tickets with the same budget, so thei
 budget of its own, or with large focus files, is composed alone.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.agents.limits import USUAL, TicketLimits
-from aggregate.agents.tracks.assignment import Assignment, TicketStatus, tokens_of
-from aggregate.agents.tracks.schedule import Schedule
+from aggregate.agents.tracks.assignment import Assignment, tokens_of
 from aggregate.agents.tracks.shared_files import (
     SHARED_CHARACTERS,
     TIER3,
@@ -22,19 +21,17 @@ from aggregate.agents.tracks.shared_files import (
     Layout,
     SharedFiles,
 )
-from aggregate.agents.tracks.terms import (
-    OWN,
+from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.track import Track
+from aggregate.agents.tracks.worker_terms import (
     Recipient,
     WorkerTerms,
-    check_prices,
     check_tools,
     default_tokens,
     recipient_of,
     select_client,
 )
-from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without_items
-from aggregate.agents.tracks.track import Track
-from aggregate.base.disk.reading import confined
+from aggregate.base.disk.writing import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.task_budget import AUTO, Budget, FileOrder, Place, Task
@@ -328,7 +325,8 @@ class WorkerContexts:
         focus_files, chosen = plan.ticket.focus_files, self._chosen.get(plan.ticket.id)
         if chosen is None:
             return self._files.layout(focus_files, plan.strategy)
-        return chosen.layout(self._files.in_full(focus_files, TIER3))
+        in_full = self._files.in_full(focus_files, TIER3)
+        return chosen.beginning.layout(in_full, chosen.composition.prompt.segments)
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
         """Return whether files must be chosen: the budget is named, or all files together exceed it."""
@@ -489,40 +487,3 @@ def _exceeds(prompt: Prompt, tokens: int) -> bool:
     """Return whether a prompt has more than ``tokens`` tokens."""
     characters = sum(len(segment.text) for segment in prompt.segments)
     return characters > max(tokens, 0) * _CHARACTERS or tokens_of(*prompt.segments) > tokens
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewStep:
-    wave: int  # tickets of one wave can run at one time; the first is 1
-    ticket: Ticket
-    waits_for: tuple[str, ...]
-    tokens: int  # of its context, without the results of its dependencies
-    budget: int
-    recipient: Recipient  # no model for the scripted worker
-
-
-def preview(
-    tickets: Tickets, contexts: WorkerContexts, *, max_cost: float | None = None
-) -> Iterator[PreviewStep]:
-    """Yield the steps of a run if every ticket succeeds."""
-    check_prices(tickets, contexts.asks, max_cost=max_cost)
-    for ticket in tickets.tickets:
-        contexts.check(without_items(ticket))
-    contexts.share(tickets.tickets)
-    schedule = Schedule(tickets.tickets)
-    wave = 0
-    while started := schedule.start(len(tickets.tickets)):
-        wave += 1
-        for ticket in started:
-            assignment = contexts.assignment(without_items(ticket), {}, ticket.id)
-            # A person decides about an approval.
-            recipient = contexts.asks(ticket) if ticket.kind is TicketKind.WORK else OWN
-            yield PreviewStep(
-                wave,
-                ticket,
-                schedule.waits_for[ticket.id],
-                assignment.tokens + count(assignment.persona),
-                contexts.granted(ticket).budget.tokens,
-                recipient,
-            )
-            schedule.end(ticket.id, TicketStatus.DONE)

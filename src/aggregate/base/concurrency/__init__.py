@@ -12,7 +12,7 @@ else:
         __name__,
         {
             "child_server": "frame",
-            "child_calls": "Call PATIENCE begin_in_child in_child in_children",
+            "child_calls": "Call Children PATIENCE begin_in_child in_child in_children",
             "child_processes": "AlternatingProcess PoolProcess wait_for_any",
             "threads": "ahead doubling_delay ordered_map result_within run_in_thread",
         },

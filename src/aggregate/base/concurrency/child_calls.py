@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 
@@ -79,16 +79,12 @@ def begin_in_child(
     The returned function returns the call's value or a ``DeadlineError``, and raises other errors of the call.
     """
     call = Call(None, function, arguments)
-    lanes = _Lanes(1, PATIENCE)
-    lanes.add(call)
+    children = Children(1)
+    children.submit(call)
 
     def result() -> _Answer | DeadlineError:
-        try:
-            while not call.is_answered:
-                lanes.await_answers()
-        finally:
-            lanes.give_back()
-        return call.result()
+        with children:
+            return children.take().result()
 
     return result
 
@@ -109,38 +105,16 @@ def in_children(
         workers: Maximum number of processes, by default one per core.
         patience: Seconds until a call is stopped.
     """
-    if workers is None:
-        has_affinity = hasattr(os, "sched_getaffinity")
-        cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-        workers = min(cores, _MOST_WORKERS)
-    lanes = _Lanes(max(1, workers), patience)
-    waiting: deque[Call[_About, _Answer]] = deque()
-    upcoming = iter(calls)
-    size, is_at_end = 0, False
-    try:
-        while waiting or not is_at_end:
-            while not is_at_end and lanes.have_room and size < _MOST_WAITING:
-                call = next(upcoming, None)
-                if call is None:
-                    is_at_end = True
-                    break
-                if call.function is None:
-                    call.settle(None)
+    with Children(workers, patience) as children:
+        for call in calls:
+            children.submit(call)
+            while children.has_answer or children.is_full:
+                if children.has_answer:
+                    yield children.take()
                 else:
-                    lanes.add(call)
-                waiting.append(call)
-                size += call.size
-                if waiting[0].is_answered:
-                    break
-            if waiting and waiting[0].is_answered:
-                call = waiting.popleft()
-                size -= call.size
-                call.result()
-                yield call
-            elif waiting:
-                lanes.await_answers()
-    finally:
-        lanes.give_back()
+                    children.wait()
+        while children:
+            yield children.take()
 
 
 class _Lane:
@@ -168,8 +142,6 @@ class _Lane:
 
         if not self.calls:
             self.patience_left = self.patience
-            if self.is_worn:
-                self.end()
         if self.process is None:
             self._parsed = 0
             self._is_ready = self._has_answered = False
@@ -226,35 +198,92 @@ class _Lane:
         return process.kill() if process else 0
 
 
-class _Lanes:
-    """At most ``most`` child processes with ``patience`` seconds per call."""
+class Children:
+    """Child processes whose calls are answered in the order of submission.
 
-    def __init__(self, most: int, patience: float) -> None:
+    Args:
+        workers: Maximum number of processes, by default one per core.
+        patience: Seconds until a call is stopped.
+    """
+
+    def __init__(self, workers: int | None = None, patience: float = PATIENCE) -> None:
         self._lanes: list[_Lane] = []
-        self._most = most
+        self._calls: deque[Call[Any, Any]] = deque()  # submitted and not taken
+        self._size = 0  # bytes of these
+        if workers is None:
+            has_affinity = hasattr(os, "sched_getaffinity")
+            cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+            workers = min(cores, _MOST_WORKERS)
+        self._most = max(1, workers)
         self._patience = patience
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Keep some child processes for reuse, and end the others."""
+        for lane in self._lanes:
+            is_reusable = lane.process and not lane.calls and not lane.is_worn
+            if is_reusable and len(_idle) < _MOST_IDLE:
+                _idle.append(lane)
+            else:
+                lane.end()
+
+    def __len__(self) -> int:
+        """Return the number of calls that were not taken yet."""
+        return len(self._calls)
+
     @property
-    def have_room(self) -> bool:
-        """Whether a child can take another call; one that has parsed too much is first replaced."""
-        return len(self._lanes) < self._most or any(
-            (lane.ahead < _AHEAD or len(lane.calls) < 2) and not (lane.calls and lane.is_worn)
-            for lane in self._lanes
+    def has_answer(self) -> bool:
+        """Whether ``take`` returns at once."""
+        return bool(self._calls) and self._calls[0].is_answered
+
+    @property
+    def is_full(self) -> bool:
+        """Whether each child has enough calls for a while."""
+        lanes = [lane for lane in self._lanes if not lane.is_worn]
+        has_room = len(lanes) < self._most or any(
+            lane.ahead < _AHEAD or len(lane.calls) < 2 for lane in lanes
         )
+        return not has_room or self._size >= _MOST_WAITING
 
-    def add(self, call: Call[Any, Any]) -> None:
-        lane = min(self._lanes, key=lambda lane: lane.ahead, default=None)
-        if lane is None or (lane.ahead >= _AHEAD and len(self._lanes) < self._most):
-            try:
-                lane = _idle.pop()
-            except IndexError:
-                lane = _Lane()
-            lane.patience = self._patience
-            self._lanes.append(lane)
-        lane.add(call)
+    def submit(self, call: Call[Any, Any]) -> None:
+        """Send a call to the child with the least work; starts children as needed."""
+        if call.function is None:
+            call.settle(None)
+        else:
+            self._lane().add(call)
+        self._calls.append(call)
+        self._size += call.size
 
-    def await_answers(self) -> None:
-        """Wait for answers or a timeout; assign answers to calls."""
+    def _lane(self) -> _Lane:
+        """Return the lane with the least work; a worn one only finishes its calls."""
+        lanes = [lane for lane in self._lanes if not lane.is_worn]
+        least = min(lanes, key=lambda lane: lane.ahead, default=None)
+        if least and (least.ahead < _AHEAD or len(lanes) >= self._most):
+            return least
+        for lane in [lane for lane in self._lanes if lane.is_worn and not lane.calls]:
+            lane.end()
+            self._lanes.remove(lane)
+        try:
+            lane = _idle.pop()
+        except IndexError:
+            lane = _Lane()
+        lane.patience = self._patience
+        self._lanes.append(lane)
+        return lane
+
+    def take(self) -> Call[Any, Any]:
+        """Return the first call that was not taken yet; wait for its answer, and raise its error."""
+        while not self._calls[0].is_answered:
+            self.wait()
+        call = self._calls.popleft()
+        self._size -= call.size
+        call.result()
+        return call
+
+    def wait(self) -> None:
+        """Wait for any answers or a timeout; assign answers to calls."""
         from aggregate.base.concurrency.child_processes import wait_for_any
 
         busy = [lane for lane in self._lanes if lane.calls]
@@ -266,15 +295,6 @@ class _Lanes:
         waited = time.monotonic() - began
         for lane in busy:
             lane.advance(waited)
-
-    def give_back(self) -> None:
-        """Keep some child processes for reuse, and end the others."""
-        for lane in self._lanes:
-            is_reusable = lane.process and not lane.calls and not lane.is_worn
-            if is_reusable and len(_idle) < _MOST_IDLE:
-                _idle.append(lane)
-            else:
-                lane.end()
 
 
 _idle: list[_Lane] = []

@@ -11,7 +11,7 @@ else:
         __name__,
         {
             "programs": "find_program search_path",
-            "reading": "confined read_bytes read_regular read_text UnreadableError without_links",
-            "writing": "private_folder state_folder",
+            "reading": "read_bytes read_regular read_text UnreadableError",
+            "writing": "confined private_folder state_folder without_links",
         },
     )

@@ -7,8 +7,8 @@ import stat
 import time
 from pathlib import Path
 
-from aggregate.base.disk.reading import UnreadableError, without_links
-from aggregate.base.disk.writing import create_private, private_folder
+from aggregate.base.disk.reading import UnreadableError
+from aggregate.base.disk.writing import create_private, private_folder, without_links
 
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 20_000_000,  # bytes of a text or a row; zeroblob(1000000000) has a billion

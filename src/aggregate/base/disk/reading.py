@@ -6,7 +6,6 @@ import stat
 from typing import TYPE_CHECKING
 
 from aggregate.base.disk.witnesses import note
-from aggregate.base.errors import OutputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,36 +56,6 @@ def _owner(path: str) -> int | None:
         return os.lstat(path).st_uid
     except OSError:
         return None
-
-
-def confined(path: "Path", root: "Path | None") -> "Path":
-    """Return ``path`` if it leads into ``root`` (None: anywhere), else raise ``OutputError``."""
-    if root is None or is_inside(real_path(path), real_path(root)):
-        return path
-    raise OutputError(
-        f"{path} leads out of the project {os.path.abspath(root)}: choose a path in it, or "
-        'trust the project ("aggregate trust"), or allow it with --allow-outside'
-    )
-
-
-def without_links(path: "Path") -> "Path":
-    """Return ``path`` unless a link leads out of its project.
-
-    In that case raises ``OutputError``. The project is the checkout around ``path``, else the current folder. A path in
-    neither is the user's choice.
-    """
-    from pathlib import Path  # not needed to list commands
-
-    name = Path(os.path.abspath(path))
-    current = Path.cwd()
-    checkout = next((folder for folder in name.parents if os.path.lexists(folder / ".git")), None)
-    project = checkout or (current if name.is_relative_to(current) else None)
-    if project is None or is_inside(real_path(name), real_path(project)):
-        return path
-    raise OutputError(
-        f"{path} leads out of the project {project} through a link: replace the link by a folder, or use the path of "
-        "its target"
-    )
 
 
 SETTINGS_BYTES = (

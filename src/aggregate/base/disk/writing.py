@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aggregate.base.disk.reading import confined, read_text
+from aggregate.base.disk.reading import is_inside, read_text, real_path
 from aggregate.base.errors import ConfigError, OutputError
 
 # Modes of our own files: prompts and records must not be readable by other users.
@@ -25,6 +25,34 @@ _WRITE_BYTES = 1 << 20  # buffer; with the default 8 KB each piece takes a syste
 _OPEN_FILES = "/proc/self/fd"  # Linux: links to the open files and folders
 # Of the name in a temporary name, which may have 255 bytes; a character has up to four.
 _STEM_CHARACTERS = 50
+
+
+def confined(path: Path, root: Path | None) -> Path:
+    """Return ``path`` if it leads into ``root`` (None: anywhere), else raise ``OutputError``."""
+    if root is None or is_inside(real_path(path), real_path(root)):
+        return path
+    raise OutputError(
+        f"{path} leads out of the project {os.path.abspath(root)}: choose a path in it, or "
+        'trust the project ("aggregate trust"), or allow it with --allow-outside'
+    )
+
+
+def without_links(path: Path) -> Path:
+    """Return ``path`` unless a link leads out of its project.
+
+    In that case raises ``OutputError``. The project is the checkout around ``path``, else the current folder. A path in
+    neither is the user's choice.
+    """
+    name = Path(os.path.abspath(path))
+    current = Path.cwd()
+    checkout = next((folder for folder in name.parents if os.path.lexists(folder / ".git")), None)
+    project = checkout or (current if name.is_relative_to(current) else None)
+    if project is None or is_inside(real_path(name), real_path(project)):
+        return path
+    raise OutputError(
+        f"{path} leads out of the project {project} through a link: replace the link by a folder, or use the path of "
+        "its target"
+    )
 
 
 def replace_text(

@@ -334,14 +334,14 @@ def possible_rules(data: bytes) -> Iterator[tuple[int, re.Pattern[bytes], Secret
         for number in match(data) or ():
             index = indexes[number]
             rule = RULES[index] if index < len(RULES) else None
-            yield index if rule else -1, _patterns()[index], rule
+            yield index if rule else -1, _compiled(rule.pattern if rule else _MARKER), rule
 
 
 @cache
-def _patterns() -> Sequence[re.Pattern[bytes]]:
-    # RE2's untyped patterns are used like those of ``re``.
-    sources = [*(rule.pattern for rule in RULES), _MARKER]
-    return [re2.compile(pattern, _options()) for pattern in sources]
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    # One by one, since most are never needed. RE2's untyped patterns are used like those of ``re``.
+    compiled: re.Pattern[bytes] = re2.compile(pattern, _options())
+    return compiled
 
 
 @cache

@@ -14,6 +14,6 @@ else:
             "custom": "EXCLUDED",
             "masked": "find_symbol",
             "outline": "without_bodies",
-            "rendering": "ASTParser focused gap_line is_the_text NOTEBOOK_SUFFIX PARSED render render_all render_view summarise_file view_of",
+            "rendering": "ASTParser ViewMaker focused gap_line is_the_text NOTEBOOK_SUFFIX PARSED render render_all render_view summarise_file view_of",
         },
     )

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
+from aggregate.base.concurrency import PATIENCE, Call, Children, in_child, in_children
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.base.text import with_line_feeds
@@ -33,7 +33,9 @@ _MODULES = {ViewMode.SKELETON: "outline", ViewMode.NONE: "custom", ViewMode.FULL
 
 
 def render(request: ViewRequest) -> View:
-    request = replace(request, text=with_line_feeds(request.text))  # of callers' own texts
+    text = with_line_feeds(request.text)
+    if text is not request.text:  # a caller's own text
+        request = replace(request, text=text)
     if request.mode in _OF_CELLS and _is_notebook(request.path):
         # Few projects have notebooks.
         from aggregate.code.views.notebook import render_notebook
@@ -121,24 +123,44 @@ def render_all(
     views, to hold only a few megabytes. Consecutive requests for the same text share one parse. ``patience`` is a
     process's seconds per text.
     """
-    texts = groupby(requests, lambda request: (request.path, id(request.text)))
-    calls = (_call(list(group)) for _, group in texts)
-    for call in in_children(calls, workers=workers, patience=patience):
-        for view in _views(call):
-            yield view
-            if on_done:
-                on_done(1)
+    for call in in_children(_calls(requests), workers=workers, patience=patience):
+        yield from _views(call, on_done)
 
 
-def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[View | str]]:
-    sent = [request for request in requests if takes_grammar(request)]
-    return Call(requests, render_views if sent else None, (sent,), len(requests[0].text))
+class ViewMaker(Children):
+    """Child processes that make views in the order of the requests."""
+
+    def request(self, requests: Iterable[ViewRequest]) -> None:
+        """Have views made, while the caller does something else."""
+        for call in _calls(requests):
+            self.submit(call)
+
+    def views(
+        self, number: int, on_done: Callable[[int], None] | None = None
+    ) -> Iterator[View | str]:
+        """Yield the next views, as ``render_all`` does."""
+        while number > 0:
+            call = self.take()
+            number -= len(call.about)
+            yield from _views(call, on_done)
 
 
-def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | str]:
+_Call = Call[list[ViewRequest], list[View | str]]
+
+
+def _calls(requests: Iterable[ViewRequest]) -> Iterator[_Call]:
+    for _, group in groupby(requests, lambda request: (request.path, id(request.text))):
+        of_text = list(group)
+        sent = [request for request in of_text if takes_grammar(request)]
+        yield Call(of_text, render_views if sent else None, (sent,), len(of_text[0].text))
+
+
+def _views(call: _Call, on_done: Callable[[int], None] | None) -> Iterator[View | str]:
     views = iter(call.answer) if isinstance(call.answer, list) else None
     digest: View | str | None = None  # without a grammar the view in all parsed modes
     for request in call.about:
+        if on_done:
+            on_done(1)
         if takes_grammar(request):
             yield next(views) if views else without_grammar(request, str(call.answer))
         elif request.mode in PARSED and not request.mask:

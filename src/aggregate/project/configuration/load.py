@@ -24,7 +24,7 @@ from aggregate.base.text import printable
 from aggregate.project import tables
 from aggregate.project.index.rows import code_version
 from aggregate.project.index.store import byte_limit
-from aggregate.project.tables import UNION_TAGS, Config
+from aggregate.project.tables import UNION_TAGS, Config, plain_table
 
 CONFIG_NAME = "manual_slop.toml"
 MOST_BYTES = 750_000  # a configuration with ten thousand entries has about 500,000
@@ -220,7 +220,8 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
 
 
 def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Config:
-    return validate_table(Config, data, path=path, text=text)
+    plain: Config | None = plain_table(Config, data)
+    return plain or validate_table(Config, data, path=path, text=text)
 
 
 def validate_table(

@@ -3,6 +3,7 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.prompt.asking.found_secrets import *
     from aggregate.prompt.asking.project import *
     from aggregate.prompt.asking.request import *
     from aggregate.prompt.asking.results import *
@@ -10,8 +11,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "project": "discussion_turns DiscussionTurns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for scope_of shared_personas",
-            "request": "ALL_FILES find_named focus_paths FOCUS_TIER for_reader is_named Request Strategy unknown_focus",
-            "results": "AnswerKind AnswerSource GroupStatus result_text value_text",
+            "found_secrets": "FoundSecrets",
+            "project": "discussion_turns DiscussionTurns find_persona find_preset is_users_own open_project presets_of redaction_for scope_of shared_personas",
+            "request": "ALL_FILES find_named files_of_sections focus_paths FOCUS_TIER for_reader is_named Request Strategy unknown_focus",
+            "results": "AnswerKind AnswerSource result_text value_text",
         },
     )

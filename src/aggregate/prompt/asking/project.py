@@ -1,6 +1,5 @@
 """Open a project: its scope, discussion, personas, presets and redaction."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +29,6 @@ from aggregate.project.history import (
 )
 from aggregate.project.paths import Scope
 from aggregate.project.tables import Config, PersonaTable, RedactionTable, as_data
-from aggregate.prompt.asking.request import Request
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset, ContextPresetManager
@@ -118,17 +116,6 @@ def check_within(file: Path | None, scope: Scope) -> None:
     """Raise ``ScopeError`` if a file of the user is a link out of the scope."""
     if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
         raise ScopeError(f"{OUTSIDE}: {file}")
-
-
-def files_of_sections(config: Path, request: Request) -> list[str]:
-    """Return the absolute paths of files with the discussion and the beads, existing or not."""
-    history = find_history_file(config, request.discussion, request.output_dir)
-    paths = [history] if history else []
-    if request.beads:
-        from aggregate.project.beads import possible_beads_files  # few projects have beads
-
-        paths += possible_beads_files(request.base_dir, environ=os.environ)
-    return [os.path.abspath(path) for path in paths]
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:

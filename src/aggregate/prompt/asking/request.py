@@ -1,5 +1,6 @@
 """The settings of one prompt, and the files that they name."""
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.nearest_names import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, Redaction, redact_words
 from aggregate.base.task_budget import Budget, FileOrder, Finish, SentFile, Task
+from aggregate.project.history import find_history_file
 from aggregate.project.paths import Scope
 
 if TYPE_CHECKING:
@@ -40,8 +42,10 @@ class Strategy(StrEnum):
         except ValueError:
             return cls.AUTO
 
-    def is_summary(self, *, summary_only: bool) -> bool:
-        return self is Strategy.SUMMARIZE or (self is Strategy.AUTO and summary_only)
+    @classmethod
+    def has_summaries(cls, value: object, *, summary_only: bool) -> bool:
+        strategy = cls.parse(value)
+        return strategy is cls.SUMMARIZE or (strategy is cls.AUTO and summary_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,84 +83,71 @@ class Request:
     is_overview: bool = False  # of a folder without a configuration and a task (rule T-12)
     narrowing: Narrowing = field(default_factory=Narrowing)  # by the command line
     output_file: Path | None = None  # written instead of a numbered one
+    # Derived from the fields above.
+    focus_paths: tuple[str, ...] = field(init=False)  # of the user's focus files, each once
+    # The folder in which ``output_dir`` must be, as a real path, ``None`` for no restriction.
+    written_in: Path | None = field(init=False)
+    is_tier3: bool = field(init=False)
+    is_numbered: bool = field(init=False)  # lines of files are shown with their numbers
+    is_xml: bool = field(init=False)  # files are shown as XML documents (rule T-16)
+    is_audited: bool = field(init=False)  # with a task or a budget: has an audit file (rule A-1)
+    is_finished: bool = field(init=False)  # complete without a message (rule T-3)
+    is_structural: bool = field(init=False)  # with a budget, without a task: explains the structure
+    is_review: bool = field(init=False)  # shows changes, without a task (rule T-14)
+    file_order: FileOrder = field(init=False)  # in a budgeted prompt (rule B-8)
 
     def __post_init__(self) -> None:
+        finish, has_budget = self.finish, self.budget is not None
         # Before any ranking, audit or prompt uses the words.
-        task = self.task or Task()
-        words = (task.text, task.since, *task.symbols, *self.focus_paths)
-        clean = redact_words(words, self.redaction) if any(words) else {}
-        if not clean:
-            return
-        focus = (replace(place, path=clean.get(place.path, place.path)) for place in task.focus)
+        task, focus_files = _without_secrets(self.task, self.focus_files, self.redaction)
+        doubts = self.doubts
+        if (task, focus_files) != (self.task, self.focus_files):
+            doubts = (*doubts, _REPLACED)
+        focus = [place.path for place in task.focus] if task else []
+        is_plain = finish is not None and self.tier is None and not self.is_summary
+        is_finished = finish is not None and task is not None and has_budget
+        has_seeds = task is not None and bool(task.text.strip() or task.focus or task.symbols)
+        order = self.budget.order if self.budget else FileOrder.CONFIGURED
+        if order is FileOrder.AUTO:
+            is_alone = (is_finished or self.is_overview) and not self.history
+            order = FileOrder.RELEVANCE if is_alone else FileOrder.CONFIGURED
+        derived = {
+            "task": task,
+            "focus_files": focus_files,
+            "doubts": doubts,
+            "focus_paths": tuple(dict.fromkeys((*focus_files, *focus))),
+            "written_in": None if self.scope.allow_outside else Path(self.scope.root),
+            "is_tier3": self.tier == FOCUS_TIER or bool(focus_files),
+            "is_numbered": finish is not None and finish.line_numbers,
+            "is_xml": finish is not None and finish.is_xml,
+            "is_audited": task is not None or has_budget,
+            "is_finished": is_finished,
+            "is_structural": has_budget and task is None and (self.is_overview or is_plain),
+            "is_review": task is not None and bool(task.since) and not has_seeds,
+            "file_order": order,
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+
+def _without_secrets(
+    task: Task | None, focus_files: tuple[str, ...], redaction: Redaction
+) -> tuple[Task | None, tuple[str, ...]]:
+    """Return a task and focus files without secrets."""
+    seeds = task or Task()
+    focus = [place.path for place in seeds.focus]
+    words = (seeds.text, seeds.since, *seeds.symbols, *focus, *focus_files)
+    clean = redact_words(words, redaction) if any(words) else {}
+    if clean and task:
+        places = (replace(place, path=clean.get(place.path, place.path)) for place in task.focus)
         task = replace(
             task,
             text=clean.get(task.text, task.text),
-            focus=tuple(focus),
+            focus=tuple(places),
             symbols=tuple(clean.get(symbol, symbol) for symbol in task.symbols),
             since=clean.get(task.since, task.since),
         )
-        focus_files = tuple(clean.get(path, path) for path in self.focus_files)
-        object.__setattr__(self, "focus_files", focus_files)
-        object.__setattr__(self, "task", self.task and task)
-        object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))
-
-    @property
-    def written_in(self) -> Path | None:
-        """The folder in which ``output_dir`` must be, as a real path, ``None`` for no restriction."""
-        return None if self.scope.allow_outside else Path(self.scope.root)
-
-    @property
-    def focus_paths(self) -> tuple[str, ...]:
-        """Paths of the user's focus files, each once."""
-        focus = self.task.focus if self.task else ()
-        return tuple(dict.fromkeys((*self.focus_files, *(place.path for place in focus))))
-
-    @property
-    def is_structural(self) -> bool:
-        """Whether the prompt explains the project's structure: with a budget, without a task."""
-        if self.budget is None or self.task is not None:
-            return False
-        is_plain = self.finish is not None and self.tier is None and not self.is_summary
-        return self.is_overview or is_plain
-
-    @property
-    def is_audited(self) -> bool:
-        """Whether the prompt gets an audit file: with a task or a budget (rule A-1)."""
-        return self.task is not None or self.budget is not None
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether task and budget complete the prompt, without a message (rule T-3)."""
-        return self.finish is not None and self.task is not None and self.budget is not None
-
-    @property
-    def file_order(self) -> FileOrder:
-        """The order of files in a budgeted prompt (rule B-8)."""
-        order = self.budget.order if self.budget else FileOrder.CONFIGURED
-        if order is not FileOrder.AUTO:
-            return order
-        is_alone = (self.is_finished or self.is_overview) and not self.history
-        return FileOrder.RELEVANCE if is_alone else FileOrder.CONFIGURED
-
-    @property
-    def is_review(self) -> bool:
-        """Whether the prompt shows changes, without a task (rule T-14)."""
-        task = self.task or Task()
-        return bool(task.since) and not (task.text.strip() or task.focus or task.symbols)
-
-    @property
-    def is_numbered(self) -> bool:
-        """Whether lines of files are shown with their numbers."""
-        return self.finish is not None and self.finish.line_numbers
-
-    @property
-    def is_xml(self) -> bool:
-        """Whether files are shown as XML documents (rule T-16)."""
-        return self.finish is not None and self.finish.is_xml
-
-    @property
-    def is_tier3(self) -> bool:
-        return self.tier == FOCUS_TIER or bool(self.focus_files)
+    return task, tuple(clean.get(path, path) for path in focus_files)
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
@@ -206,3 +197,14 @@ def for_reader(warnings: Sequence[str]) -> list[str]:
         if sentence:
             sentences.append(sentence)
     return sentences
+
+
+def files_of_sections(config: Path, request: Request) -> list[str]:
+    """Return the absolute paths of files with the discussion and the beads, existing or not."""
+    history = find_history_file(config, request.discussion, request.output_dir)
+    paths = [history] if history else []
+    if request.beads:
+        from aggregate.project.beads import possible_beads_files  # few projects have beads
+
+        paths += possible_beads_files(request.base_dir, environ=os.environ)
+    return [os.path.abspath(path) for path in paths]

@@ -55,6 +55,7 @@ AskedBudget = int | str | Budget  # ``32000``, ``"32k"``, ``"auto"``, or a budge
 NO_BUDGET: Final = "all"  # overrides a configured budget
 WITHOUT_MODEL: Final = 32_000  # tokens of ``auto`` without a model: all hosted models read as much
 MOST: Final = 60_000  # tokens of ``auto``: beyond, models find less and cost more
+REVIEW_TOKENS: Final = 16_000  # default budget of a review (rule T-14)
 _RESERVE: Final = 10  # a tenth of the window stays free, for instructions and other tokenizers
 _LEAST: Final = 4  # a prompt gets a quarter of the window at least: few answers are that long
 _LONGEST_NAMESPACE: Final = 100  # of a file name's 255 bytes, with number and suffixes
@@ -118,19 +119,16 @@ def request_for(
         PresetError: The preset does not exist.
         ScopeError: The configuration or the history's file is a link out of the project.
     """
-    config, folder, scope = project.config, project.folder, scope_of(project)
-    check_within(project.path, scope)
-    tier, preset = views.tier, views.preset or config.project.active_preset
-    applied = find_preset(project, preset) if preset else None
-    entries, screenshots = _listed(project, applied)
-    strategy = views.strategy or config.project.aggregation_strategy
+    config = project.config
+    applied = _preset(project, views)
+    request = _configured_request(project, views, applied)
     wanted = _task_of(task, config.task)
-    limit = _limit_of(config.budget, applied, tier) if budget is None else budget
+    limit = _limit_of(config.budget, applied, views.tier) if budget is None else budget
     tokens = _budget_of(limit, config.budget)
     is_asked = wanted is not None or tokens is not None
-    base_dir = folder / config.files.base_dir
-    places = _places_of((*focus_files, *(wanted.focus if wanted else ())), base_dir)
-    whole_files = _whole_files(places) if tier == FOCUS_TIER or not is_asked else ()
+    places = _places_of((*focus_files, *(wanted.focus if wanted else ())), request.base_dir)
+    entries = request.entries
+    whole_files = _whole_files(places) if views.tier == FOCUS_TIER or not is_asked else ()
     if is_asked:
         entries = entries or (() if applied else (EVERY,))
         wanted = replace(wanted or Task(), focus=places) if places else wanted
@@ -139,43 +137,81 @@ def request_for(
         wanted_name = None if discussion is None else name
         turns = discussion_turns(project, wanted_name, is_new=sending)
     redaction = redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact)
-    doubts = _doubts(config, strategy)
+    doubts = request.doubts
     if finish or not sending:
         finish, more = _finish_of(finish or Finish(), config.prompt, wanted, redaction)
         doubts += more
-    title = config.project.name or folder.resolve().name
-    return Request(
-        base_dir=base_dir,
+    return replace(
+        request,
         entries=entries,
-        exclude=tuple(config.files.exclude),
-        screenshot_dir=folder / config.screenshots.base_dir,
-        screenshots=screenshots,
-        shown_from=folder,
-        history=turns.all,
-        is_summary=Strategy.parse(strategy).is_summary(summary_only=config.project.summary_only),
-        beads=config.project.execution_mode == BEADS_MODE,
-        output_dir=project.prompts,
-        namespace=config.output.namespace or _namespace(title),
+        history=(*turns.configured, *turns.written),
         focus_files=whole_files,
-        tier=tier,
         doubts=doubts,
-        scope=scope,
         redaction=redaction,
-        generated=GeneratedView(views.generated or config.files.generated),
         task=wanted,
         budget=tokens,
         discussion=name,
         continues=turns.continues,
-        title=title,
         finish=finish,
         is_overview=project.is_bare and wanted is None and tokens is not None,
     )
 
 
-def _namespace(title: str) -> str:
-    """Return a project's name as the first part of file names."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "_", title)[:_LONGEST_NAMESPACE]
-    return name.strip("._") or "context"
+def default_budget(
+    project: Project, views: AskedViews, task: Task | None, *, has_focus: bool, has_paths: bool
+) -> Amount | None:
+    """Return the default budget of ``run``, ``None`` if another one is configured or none is needed (rule T-3).
+
+    A task and a review of changes have one, unless files are configured for the task. A folder without a configuration
+    has an overview's, unless ``has_paths``: the user selects some.
+    """
+    config, preset = project.config, _preset(project, views)
+    if _limit_of(config.budget, preset, views.tier) is not None:
+        return None
+    has_text = bool((task and task.text) or config.task.text.strip())
+    is_review = task is not None and bool(task.since)
+    has_files = preset is not None or bool(config.files.paths)
+    if not is_review and (has_files or not (task or has_text)):
+        is_overview = project.is_bare and not (preset or has_paths)
+        return AUTO if is_overview else None
+    has_seeds = has_text or has_focus or (task is not None and bool(task.symbols))
+    return REVIEW_TOKENS if is_review and not has_seeds else WITHOUT_MODEL
+
+
+def _preset(project: Project, views: AskedViews) -> "ContextPreset | None":
+    name = views.preset or project.config.project.active_preset
+    return find_preset(project, name) if name else None
+
+
+def _configured_request(
+    project: Project, views: AskedViews, applied: "ContextPreset | None"
+) -> Request:
+    """Return the request for a prompt without a task, a budget and a discussion."""
+    config, folder, scope = project.config, project.folder, scope_of(project)
+    check_within(project.path, scope)
+    entries, screenshots = _listed(project, applied)
+    strategy = views.strategy or config.project.aggregation_strategy
+    title = config.project.name or folder.resolve().name
+    # The project's name as the first part of file names.
+    namespace = re.sub(r"[^A-Za-z0-9._-]+", "_", title)[:_LONGEST_NAMESPACE].strip("._")
+    return Request(
+        base_dir=folder / config.files.base_dir,
+        entries=entries,
+        exclude=tuple(config.files.exclude),
+        screenshot_dir=folder / config.screenshots.base_dir,
+        screenshots=screenshots,
+        shown_from=folder,
+        history=(),
+        is_summary=Strategy.has_summaries(strategy, summary_only=config.project.summary_only),
+        beads=config.project.execution_mode == BEADS_MODE,
+        output_dir=project.prompts,
+        namespace=config.output.namespace or namespace or "context",
+        tier=views.tier,
+        doubts=_doubts(config, strategy),
+        scope=scope,
+        generated=GeneratedView(views.generated or config.files.generated),
+        title=title,
+    )
 
 
 def _listed(

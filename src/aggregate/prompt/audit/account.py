@@ -27,7 +27,7 @@ from aggregate.base.task_budget import (
 )
 from aggregate.prompt.asking import Request
 from aggregate.prompt.document import END, Cut, Prompt, Section, SourceMap, pack_map, unpack_map
-from aggregate.prompt.output import audit_path, numbered_files
+from aggregate.prompt.output import audit_path, map_sources, numbered_files
 
 if TYPE_CHECKING:
     from aggregate.prompt import Composition, PromptTokens
@@ -141,8 +141,6 @@ def write_audit(prompt: Path, audit: Audit) -> None:
 
 def record_audit(path: Path, request: Request, decided: "Composition", prompt: Prompt) -> None:
     """Write the audit of a prompt beside its file."""
-    # Prompts without an audit need neither.
-    from aggregate.prompt.output.source_map import map_sources
     from aggregate.prompt.token_counts import count_prompt
 
     size, tokens = sum(map(len, prompt.pieces())), count_prompt(prompt, end=END)

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import repeat
 from typing import Final
 
 from aggregate.base.concurrency import Call
-from aggregate.base.values import row_maker
 from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import Index
 from aggregate.prompt.asking import Request
@@ -41,7 +41,7 @@ from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly
 
 _ABSENT: Final = -1  # number of a group's file outside of the corpus
 _GROUPS_AT_ONCE: Final = 16  # groups whose terms are in memory: some megabytes
-_FACTS: Final = row_maker(FileFacts)
+_FACTS: Final = partial(tuple.__new__, FileFacts)  # a third of the time of a call
 _NumberedPart = tuple[Part, Sequence[int]]  # a group's part, and the corpus numbers of its files
 _BETWEEN_NAMES: Final = r"\.|::|#|->|/"
 # A name, qualified as in any language.

@@ -14,10 +14,10 @@ else:
         __name__,
         {
             "file": "File Remark",
-            "file_reading": "FileReader NoteKind read_source ReadFacts",
+            "file_reading": "FileReader missing_grammars NoteKind read_source ReadFacts",
             "file_rendering": "check_refused error_sentence FileStream render_files RenderedFiles view_version",
             "file_sizes": "FileSizes measure_files",
-            "layout": "BEFORE_CONTENT file_block file_heading file_segment FILES files_section files_segments FILES_TIER3 is_fenced MORE_TOKENS prompt_files rendered_segment screenshots_section tier3_segments",
+            "layout": "file_block FILES files_section files_segments FILES_TIER3 MORE_TOKENS prompt_files rendered_segment screenshots_section tier3_segments",
             "selection": "omission_remark own_output_filter resolve_entries select_files Selection with_generated_policy",
         },
     )

@@ -208,11 +208,6 @@ class FileReader:
         return list(remarks.values())
 
 
-def redact_file(file: File, source: SourceFile, redaction: Redaction) -> File:
-    """Return a file with a text in which secrets are replaced."""
-    return FileReader(redaction).take(file, source, redact(source.text, redaction))
-
-
 def _without_secrets(file: File, redacted: Redacted, redaction: Redaction) -> File:
     """Replace the secrets in a text before views are made.
 

@@ -1,7 +1,7 @@
 """Read, redact and render the files of a request, with a cache of views."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -15,7 +15,7 @@ from aggregate.base.monitor import timed
 from aggregate.base.redaction import redact
 from aggregate.base.text import heading_text
 from aggregate.code.syntax import LANGUAGES, fence_tag
-from aggregate.code.views import render_all
+from aggregate.code.views import ViewMaker
 from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.asking import Request
 from aggregate.prompt.files.file import File
@@ -49,6 +49,7 @@ class Portion(NamedTuple):
     files: list[File]
     keys: list[bytes]  # of their cached views, ``b""`` for none
     rows: list[bytes | None]  # cached views, ``b""`` for the text itself; without secrets
+    needs_view: list[bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +102,21 @@ class FileStream:
         """Yield the files, then remarks on globs' omitted files."""
         if self.on_start:
             self.on_start(len(self.reader.selection.files))
-        for portion in self._clean_portions():
-            with timed("render_files"):
-                files = self._render(portion)
-            self._errors += [error_sentence(file) for file in files if file.is_error]
-            yield from files
-            del portion, files  # before the next texts are read
+        with ViewMaker() as views:
+            for portion in self._clean_portions(views):
+                with timed("render_files"):
+                    files = self._render(portion, views)
+                self._errors += [error_sentence(file) for file in files if file.is_error]
+                yield from files
+                del portion, files  # before the next texts are read
         remarks = [remark.file for remark in self.reader.remarks()]
         self._errors += map(error_sentence, remarks)
         yield from remarks
 
-    def _clean_portions(self) -> Iterator[Portion]:
+    def _clean_portions(self, views: ViewMaker) -> Iterator[Portion]:
         """Yield portions without secrets.
 
-        If no views are needed, a thread searches the next ones; otherwise not, since views are made in forked
-        processes.
+        If no views are needed, a thread searches the next one; otherwise child processes make the next one's views.
         """
         selection = self.reader.selection
         files = self.reader.portions(hashed=self.index.is_used)
@@ -123,14 +124,27 @@ class FileStream:
         can_outline = selection.generated is GeneratedView.OUTLINE
         is_small = len(selection.files) <= PORTION
         if is_small or can_outline or any(file.is_rendered for file in selection.files):
-            return map(self._redact, portions)
+            return self._requested(portions, views)
         from aggregate.base.concurrency import ahead  # 5 ms, too long for a few files
 
         return ahead(self._redact, portions)
 
+    def _requested(self, portions: Iterable[Portion], views: ViewMaker) -> Iterator[Portion]:
+        """Yield portions without secrets, each after the views of the next one were requested."""
+        previous: Portion | None = None
+        for portion in portions:
+            self._redact(portion)
+            needing = compress(portion.files, portion.needs_view)
+            views.request(file.request(file.view_mode) for file in needing)
+            if previous:
+                yield previous
+            previous = portion
+        if previous:
+            yield previous
+
     def _look_up(self, files: list[File]) -> Portion:
         keys = [self._key(file) for file in files]
-        return Portion(files, keys, cached_rows(self.index, _view_kind, keys))
+        return Portion(files, keys, cached_rows(self.index, _view_kind, keys), [])
 
     def _key(self, file: File) -> bytes:
         """Return the key of a file's view in the cache."""
@@ -150,22 +164,18 @@ class FileStream:
             if redacted and redacted.is_changed:
                 portion.files[number] = self.reader.take(file, file.source, redacted)
                 portion.keys[number] = b""
+            portion.needs_view.append(row is None and self._is_rendered(portion.files[number]))
         return portion
 
-    def _render(self, portion: Portion) -> list[File]:
+    def _render(self, portion: Portion, views: ViewMaker) -> list[File]:
         """Return the visible files with their views, and store new views."""
-        needs_view = [
-            row is None and self._is_rendered(file)
-            for file, row in zip(portion.files, portion.rows, strict=True)
-        ]
-        requests = [file.request(file.view_mode) for file in compress(portion.files, needs_view)]
-        views = render_all(requests, on_done=self.on_done)
+        made = views.views(sum(portion.needs_view), self.on_done)
         rendered: list[File] = []
         new_rows: list[tuple[bytes, bytes]] = []
-        for file, key, row, is_new in zip(*portion, needs_view, strict=True):
+        for file, key, row, needs_view in zip(*portion, strict=True):
             new_row: bytes | None = b""  # records a text without secrets
-            if is_new:
-                shown, new_row = self._with_view(file, next(views))
+            if needs_view:
+                shown, new_row = self._with_view(file, next(made))
             else:
                 shown = _without_new_view(file, row)
             if key and row is None and new_row is not None:
@@ -174,7 +184,7 @@ class FileStream:
                 rendered.append(shown)
         self.index.put_many(_view_kind(), new_rows)
         if self.on_done:
-            self.on_done(len(needs_view) - len(requests))
+            self.on_done(portion.needs_view.count(False))
         return rendered
 
     def _is_rendered(self, file: File) -> bool:
@@ -269,5 +279,6 @@ def _holds_text(file: File, view: View) -> bool:
     text, content = file.source.text.strip(), view.text
     if not text or content == file.source.text:
         return False
-    is_longer = len(text) - text.count("\r\n") > len(content)
-    return not is_longer and text.replace("\r\n", "\n") in content.replace("\r\n", "\n")
+    if len(text) > len(content) and "\r" not in text:  # most views
+        return False
+    return text.replace("\r\n", "\n") in content.replace("\r\n", "\n")

@@ -1,10 +1,11 @@
 """Lines, definitions and tokens of files, in each view."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from struct import Struct
 from typing import Any
@@ -16,7 +17,7 @@ from aggregate.base.redaction import AS_THEY_ARE, redact
 from aggregate.base.text import line_count
 from aggregate.base.tokens import TokenCounter
 from aggregate.code.syntax import LanguageKind, language_of, read_module
-from aggregate.code.views import render_all
+from aggregate.code.views import ViewMaker
 from aggregate.project.files import read_file
 from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.asking import Request
@@ -52,6 +53,28 @@ class FileSizes:
         return cls(path, lines, elements, dict(zip(names, tokens, strict=True)), error, problem)
 
 
+@dataclass(slots=True)
+class _Measured:
+    """A file's lines, elements and tokens; a new one lacks the tokens until all are counted."""
+
+    file: File
+    key: bytes  # in the cache, ``b""`` if the numbers must not be stored
+    numbers: Sequence[int]
+    is_new: bool
+    problem: str = ""
+
+    def measure(self, views: Sequence[View | str]) -> None:
+        """Measure a new file by its views, and drop its text."""
+        text = self.file.source.text
+        self.numbers = line_count(text), _elements(self.file, views)
+        self.problem = next((problem for view in views for problem in _problems(view)), "")
+        # Cached are neither texts with secrets (rule I-5) nor views that took too long on a busy machine.
+        is_sound = not self.problem and all(isinstance(view, View) for view in views)
+        if not self.key or not is_sound or redact(text, AS_THEY_ARE).is_changed:
+            self.key = b""
+        self.file = self.file.without_text()
+
+
 def measure_files(
     request: Request,
     *,
@@ -61,67 +84,57 @@ def measure_files(
 ) -> list[FileSizes]:
     """Return the sizes of a request's files in order.
 
-    ``on_start`` and ``on_done`` count the views made.
+    ``on_start`` and ``on_done`` count the views made. Threads count tokens while child processes make the next views.
     """
     selection = select_files(request)
     if on_start:
         on_start(len(selection.files) * len(_MEASURED))
     reader = FileReader(AS_THEY_ARE, selection)
-    sizes: list[FileSizes] = []
-    for files in reader.portions(hashed=index.is_used):
-        visible = [file for file in files if not reader.is_omitted(file.path)]
-        sizes += _measure_portion(visible, index, on_done)
+    measured: list[_Measured] = []
+    with TokenCounter() as counter, ViewMaker() as views:
+        for portion in _requested(reader, index, views):
+            new = [file for file in portion if file.is_new]
+            for file in new:
+                made = list(views.views(len(_MEASURED), on_done))
+                for view in made:
+                    counter.submit(view.text if isinstance(view, View) else view)
+                file.measure(made)
+            if on_done:
+                on_done((len(portion) - len(new)) * len(_MEASURED))
+            measured += portion
+        tokens = iter(counter.results())
+    for file in measured:
+        if file.is_new:
+            file.numbers = *file.numbers, *islice(tokens, len(_MEASURED))
+    new_rows = [
+        (file.key, _ROW.pack(*file.numbers)) for file in measured if file.is_new and file.key
+    ]
+    index.put_many(_kind(), new_rows)
+    sizes = [
+        FileSizes.of(row.file.path, row.numbers, error=row.file.source.error, problem=row.problem)
+        for row in measured
+    ]
     remarks = (FileSizes.of(remark.path, (), error=remark.problem) for remark in reader.remarks())
     return [*sizes, *remarks]
 
 
-def _measure_portion(
-    files: Sequence[File], index: Index, on_done: Callable[[int], None] | None
-) -> list[FileSizes]:
-    """Return the sizes of files, and cache new ones."""
-    keys = [_key(file) for file in files]
-    sizes: dict[str, FileSizes] = {}
-    unknown: list[tuple[File, bytes]] = []
-    for file, key, row in zip(files, keys, cached_rows(index, _kind, keys), strict=True):
-        if row or file.source.error:
-            numbers = _ROW.unpack(row) if row else ()
-            sizes[file.path] = FileSizes.of(file.path, numbers, error=file.source.error)
-        else:
-            unknown.append((file, key))
-    if on_done:
-        on_done(len(sizes) * len(_MEASURED))
-    views, tokens = _counted_views([file for file, _ in unknown], on_done)
-    new_rows: list[tuple[bytes, bytes]] = []
-    for number, (file, key) in enumerate(unknown):
-        part = slice(number * len(_MEASURED), (number + 1) * len(_MEASURED))
-        numbers = line_count(file.source.text), _elements(file, views[part]), *tokens[part]
-        problems = [problem for view in views[part] for problem in _problems(view)]
-        problem = next(iter(problems), "")
-        sizes[file.path] = FileSizes.of(file.path, numbers, problem=problem)
-        # Cached are neither texts with secrets (rule I-5) nor views that took too long on a busy machine.
-        is_sound = not problems and all(isinstance(view, View) for view in views[part])
-        if key and is_sound and not redact(file.source.text, AS_THEY_ARE).is_changed:
-            new_rows.append((key, _ROW.pack(*numbers)))
-    index.put_many(_kind(), new_rows)
-    return [sizes[file.path] for file in files]
-
-
-def _counted_views(
-    files: Sequence[File], on_done: Callable[[int], None] | None
-) -> tuple[list[View | str], list[int]]:
-    """Return all views of files, or their errors, and the tokens of each.
-
-    Threads count tokens while child processes make the next views.
-    """
-    requests = [
-        ViewRequest(file.path, file.source.text, mode) for file in files for mode in _MEASURED
-    ]
-    views: list[View | str] = []
-    with TokenCounter() as counter:
-        for view in render_all(requests, on_done=on_done):
-            views.append(view)
-            counter.submit(view.text if isinstance(view, View) else view)
-        return views, counter.results()
+def _requested(reader: FileReader, index: Index, views: ViewMaker) -> Iterator[list[_Measured]]:
+    """Yield files in portions, each after the views of the next one were requested."""
+    previous: list[_Measured] = []
+    for portion in reader.portions(hashed=index.is_used):
+        files = [file for file in portion if not reader.is_omitted(file.path)]
+        keys = [_key(file) for file in files]
+        measured: list[_Measured] = []
+        for file, key, row in zip(files, keys, cached_rows(index, _kind, keys), strict=True):
+            is_new = not row and not file.source.error
+            measured.append(_Measured(file, key, _ROW.unpack(row) if row else (), is_new))
+        new = [row.file for row in measured if row.is_new]
+        views.request(
+            ViewRequest(file.path, file.source.text, mode) for file in new for mode in _MEASURED
+        )
+        yield previous
+        previous = measured
+    yield previous
 
 
 def _problems(view: View | str) -> Sequence[str]:

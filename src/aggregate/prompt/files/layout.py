@@ -11,13 +11,21 @@ from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
 from aggregate.prompt.asking import FOCUS_TIER, Request, find_named
-from aggregate.prompt.document import Screenshot, Section, Segment, Stability
+from aggregate.prompt.document import (
+    BEFORE_CONTENT,
+    Screenshot,
+    Section,
+    Segment,
+    Stability,
+    file_heading,
+    file_segment,
+    is_fenced,
+)
 from aggregate.prompt.files.file import File
 
 FILES = "## Files"
 FILES_SUMMARY = "## Files (Summary)"
 FILES_TIER3 = "## Files (Tier 3 - Focused)"
-BEFORE_CONTENT: Final = 3  # lines of a file's block before its content
 MORE_TOKENS: Final = 20  # upper bound by which a document's tags exceed a heading and a fence
 _DIGESTED: Final = 512  # files digested together
 _CLOSING: Final = re.compile(r"<(?=/\s*(?:documents?|document_content|source)\b)", re.IGNORECASE)
@@ -31,18 +39,6 @@ def file_block(
     if excluded:
         return f"{heading} (excluded)\n\n{content}"
     return fence(content, language, before=f"{heading}\n\n")
-
-
-def file_heading(path: str) -> str:
-    return f"### File {heading_text(path)}"
-
-
-def is_fenced(block: str) -> bool:
-    return block.startswith("```", block.find("\n") + 2)
-
-
-def file_segment(path: str, block: str, shown: ShownText | None = None) -> Segment:
-    return Segment(Section.FILES, block, Stability.STABLE, path, shown)
 
 
 def files_section(title: str, files: Iterable[Segment]) -> Iterator[Segment]:

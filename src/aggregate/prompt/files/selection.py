@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -14,7 +14,6 @@ from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.monitor import timed
 from aggregate.base.redaction import Redaction, redact_words
 from aggregate.base.text import heading_text
-from aggregate.base.values import row_maker
 from aggregate.project.files import FolderListing, ResolvedPath, display_path, display_prefix
 from aggregate.project.git import generated_marks
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
@@ -195,7 +194,7 @@ def _add_matches(
     files: dict[str, File], entry: Entry, folder: str, prefix: str, names: Sequence[str]
 ) -> None:
     folder = os.path.join(folder, "")
-    new_file = row_maker(File)
+    new_file = partial(tuple.__new__, File)  # a third of the time of a call
     for name in names:  # a loop for 100,000 files
         path = prefix + name
         if path not in files or files[path].by_glob:

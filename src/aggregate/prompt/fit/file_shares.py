@@ -3,10 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from aggregate.base.files import ALL_LINES, Run
-from aggregate.code.views import is_the_text
-from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.files import rendered_segment
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.entry_order import (
     CHARACTERS_PER_TOKEN,
@@ -17,7 +13,6 @@ from aggregate.prompt.fit.entry_order import (
     Fittable,
     StepOrder,
 )
-from aggregate.prompt.fit.fit import Fit
 from aggregate.ranking import PathKind, kinds_of
 from aggregate.ranking.files import Analysis, Piece
 
@@ -32,62 +27,22 @@ _PARTS: Final = {"tests": 0.1, "documents": 0.02}
 _INTRODUCTION_DECAY = 0.9  # score of an introduction relative to the one before it
 _OTHERS: Final = ("unlikely", "unread", "copy")  # kinds of files behind all likely ones
 _FIRST_OTHERS = 100  # other files in the first group; each further group is twice as large
-_WITHOUT_TASK = 0.65  # part of signatures without a task: breadth explains a project better
-_BROAD = 0.5  # the same if the task matches nothing (rule T-9) and changes no settings
-_LONGEST_TOKEN = 128  # characters of the longest o200k token, which is blanks
 _NOTHING: Final = Piece(1, 1, -1, characters=0)  # the only piece of an empty file
 _PART_BESIDE: Final = 0.05  # part of an overview for tests, examples and the like
 _PART_OF_FOLDERS = 0.7  # part of an overview for large folders, by their code
 _MOST_FOLDERS = 14
 _LARGE: Final = 0.15  # part of all code from which a folder is split into its subfolders
 _LARGE_FILE: Final = 2_000  # tokens of a file with a share of its own
+_WITHOUT_TASK = 0.65  # part of signatures without a task: breadth explains a project better
+_BROAD = 0.5  # the same if the task matches nothing (rule T-9) and changes no settings
 
 
-def new_fit(
-    candidates: Candidates, runs_by_number: Mapping[int, tuple[Run, ...]] | None = None
-) -> Fit:
-    """Return a new fit with some lines already visible.
-
-    They are the pinned lines, and the lines kept from the last prompt.
-    """
+def step_order(candidates: Candidates) -> StepOrder:
+    """Return the order in which the candidates' lines enter a prompt."""
     signatures = _BROAD if candidates.ranking.is_broad else WITH_TASK
     signatures = _WITHOUT_TASK if candidates.question.is_empty else signatures
     shares = _overview_shares if candidates.question.is_overview else _shares
-    order = StepOrder(shares(candidates), signatures)
-    fit = Fit(order, candidates.open, candidates.count)
-    for number, runs in candidates.pinned.items():
-        fit.pin(number, runs)
-    fit.spent = 0
-    for number, runs in (runs_by_number or {}).items():
-        fit.keep(number, runs)
-    return fit
-
-
-def whole_fit(candidates: Candidates, most: int) -> Fit | None:
-    """Return a fit with all lines of all files, ``None`` if they have more than ``most`` tokens."""
-    candidates.set_shortening(is_on=False)
-    fit = _whole_fit(candidates, most)
-    candidates.set_shortening(is_on=fit is None)
-    return fit
-
-
-def _whole_fit(candidates: Candidates, most: int) -> Fit | None:
-    room = most * _LONGEST_TOKEN // CHARACTERS_PER_TOKEN
-    for number, file, mode, _ in candidates.in_rank_order:  # returns early for a large project
-        if is_the_text(file.path, mode):
-            room -= candidates.estimates[number]
-        if room < 0:
-            return None
-    fit = new_fit(candidates)
-    for number, *_ in candidates.in_rank_order:
-        fit.keep(number, (ALL_LINES,))
-        if state := fit.shown.get(number):
-            block = rendered_segment(candidates.rendered(number, state)).text
-            most -= candidates.count(block + SEPARATOR)
-        if most < 0:
-            return None
-    fit.is_exhausted = True
-    return fit
+    return StepOrder(shares(candidates), signatures)
 
 
 def _shares(candidates: Candidates) -> list[FileShare]:

@@ -1,14 +1,8 @@
-"""Show lines of files up to a token limit, and repeat the files of a discussion.
+"""Show lines of files up to a token limit.
 
 Lines are shown step by step in a given order. The price of a step is an upper bound of its added tokens, and does not
 depend on the limit. Of the first step beyond the limit only the first lines are shown. So a larger limit shows all
 lines of a smaller limit.
-
-A provider's cache matches a prompt up to the first byte that differs. A fit for each new question would show nearly
-every file at another level and make the cache useless. So files stay as they were first sent and the discussion follows
-them (rule B-9). Additional files of a question come after the discussion, and the next question replaces them. Room for
-them is made at the end of the files, seldom and for several turns: the last file leaves first, if the new one scores
-more than twice as much. A likely file that leaves is shown after the discussion.
 """
 
 import re
@@ -16,13 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import chain, compress, islice
+from operator import not_, or_
 from typing import Final, NamedTuple
 
-from aggregate.base.files import Run, as_runs
-from aggregate.base.task_budget import FileChoice, Level, SentFile
+from aggregate.base.files import Run, Span, as_runs, marked_runs
+from aggregate.prompt.files import File
 from aggregate.prompt.fit.entry_order import Step, StepOrder
-from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines
 
+# Characters of a gap that is filled: up to eight tokens, such as ``return text`` and a bracket, say more than a mark.
+_SMALL_GAP = 40
+_SMALL_LINE = 100  # the same for a single line
+# White space (with line breaks) that a filled gap may have at most.
+_FEW_BLANKS = 200
 _MARGIN = 1  # Tokens for each run of lines: two lines may have more tokens apart than together
 # A statement cannot be cut. It enters only after this multiple of its tokens is spent, so that the last one that does
 # not fit leaves at most a fortieth of the budget unused, half of the allowed rest (rule B-6).
@@ -39,27 +38,222 @@ _MAX_UNUSED, _MAX_UNUSED_PART = 100, 0.02
 # Lines with a word below which a file in part says no more than its name in the tree of an overview.
 _FEWEST_LINES: Final = 3
 _WORD: Final = re.compile(r"\w")
-# A sent file leaves only if its score is below this fraction of the new file's score (rule B-9).
-BELOW: Final = 0.5
-# Fraction of the room for a new question. With it at least four fifths of a prompt stay, and it contains three quarters
-# of the content of a fit for the question alone (four projects, simulation/JOURNAL.md).
-FRESH: Final = 0.16
-# No file leaves while this fraction of the question's room is free: all files after it lose their cache entries, so
-# room should be made seldom, and for several turns.
-ENOUGH: Final = 0.7
-# Minimum tokens for a question, up to half of the room: its needs do not shrink with the budget, and the likeliest
-# 5,000 tokens cover most of them.
-LEAST_FRESH: Final = 5_000
-# Fraction of the room, at the end of the files, where files may leave; at least the question's room. A file at the
-# front would invalidate everything after it. A pin may replace any file.
-MOVABLE: Final = 0.25
-# A file with this fraction of all scores is the question's subject: it leaves only after all less likely ones. At most
-# ten files can be so likely.
-LIKELY: Final = 0.1
-# Tokens of an addition to a file beyond the new lines: heading, fence, and three lines of context on each side.
-_HUNK_TOKENS: Final = 40
-# Larger for levels that show more.
-_AMOUNTS: Final = {level: -index for index, level in enumerate(Level)}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """A view's lines, with data on statements and tokens.
+
+    Attributes:
+        file: The file with its text and view.
+        texts: Lines with line breaks.
+        frame: Tokens of heading, fence and separators.
+        gap: Maximum tokens of a gap mark, which represents hidden lines.
+        is_whole: All lines are shown or none, such as slices that the user picked.
+        number: Maximum tokens of a line number.
+        statements: The first line of each line's statement; ``()`` if every line is its own statement.
+        ends: The last line of each line's definition, ``0`` at its end or outside; ``()`` without definitions.
+        leads: Lines that explain a definition, by the first line of its signature.
+        spans: The view's lines by lines of the file, sorted; ``None`` if they are the same lines.
+        is_shortened: Parts of long lines are left out.
+        blank: ``1`` for each blank line, as bytes, which are fast to search.
+        parts: The runs of each statement with several lines, by its first line.
+        unmapped: Lines of the view without a line of the file, shown with any other.
+    """
+
+    file: File
+    texts: Sequence[str]
+    frame: int
+    gap: int
+    is_whole: bool = False
+    number: int = 0
+    statements: Sequence[int] = ()
+    ends: Sequence[int] = ()
+    leads: Mapping[int, Run] = field(default_factory=dict)
+    spans: Sequence[Span] | None = None
+    is_shortened: bool = False
+    blank: bytes = field(init=False, repr=False)
+    parts: Mapping[int, Sequence[Run]] = field(init=False, repr=False)
+    unmapped: Sequence[Run] = field(init=False, repr=False)
+    _longest: dict[Run, str] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blank", bytes(map(not_, map(str.strip, self.texts))))
+        parts: dict[int, list[Run]] = {}
+        pairs = enumerate(self.statements, start=1)
+        for line, first in [(line, first) for line, first in pairs if line != first]:
+            runs = parts.setdefault(first, [(first, first)])
+            if runs[-1][1] == line - 1:
+                runs[-1] = runs[-1][0], line
+            else:
+                runs.append((line, line))
+        object.__setattr__(self, "parts", parts)
+        unmapped: list[Run] = []
+        if self.spans is not None:
+            covered = bytearray(len(self.texts))
+            for start, end, _, _ in self.spans:
+                mark(covered, start, end)
+            unmapped = marked_runs(covered, 0)
+        object.__setattr__(self, "unmapped", unmapped)
+
+    def find(self, run: Run) -> Iterator[Run]:
+        """Yield the view's lines for a run of the file's lines."""
+        if self.spans is None:
+            yield run
+            return
+        yield from self.unmapped
+        for start, end, first, last in self.spans:
+            if last < run[0] or first > run[1]:
+                continue
+            if end - start == last - first:
+                yield start + max(run[0], first) - first, start + min(run[1], last) - first
+            else:
+                yield start, end
+
+    def whole(self, runs: Iterable[Run]) -> bytearray:
+        """Return marks for all lines of the statements that have a line in ``runs``."""
+        marks = bytearray(len(self.texts))
+        for first, last in runs:
+            begin, end = max(first, 1), min(last, len(marks))
+            for part in ((begin, end), *self.statements_of(begin, end)):
+                mark(marks, *part)
+        return marks
+
+    def statements_of(self, first: int, last: int) -> Iterator[Run]:
+        """Yield the lines of each multi-line statement that has a line from ``first`` to ``last``."""
+        if self.parts:
+            for head in set(self.statements[first - 1 : last]):
+                yield from self.parts.get(head, ())
+
+    def by_statement(self, numbers: Iterable[int]) -> list[list[int]]:
+        """Group the numbers of lines by statement; consecutive blank lines form a group."""
+        groups: dict[int, list[int]] = {}
+        first = 0  # line of the group, negated for blank lines
+        for number in numbers:
+            head = self.statements[number - 1] if self.statements else number
+            is_blank = self.blank[number - 1] and head not in self.parts
+            if not (is_blank and first < 0):
+                first = -number if is_blank else head
+            groups.setdefault(first, []).append(number)
+        return list(groups.values())
+
+    def longest_statement(self, first: int, last: int) -> str:
+        """Return the text of the longest statement from ``first`` to ``last``; results are cached."""
+        if (first, last) not in self._longest:
+            texts = []
+            for group in self.by_statement(range(first, last + 1)):
+                texts.append("".join(self.texts[number - 1] for number in group))
+            self._longest[first, last] = max(texts, key=len)
+        return self._longest[first, last]
+
+    def shown_or_blank(self, marks: bytes | bytearray) -> bytes:
+        return bytes(map(or_, marks, self.blank))
+
+    def has_text(self, first: int, last: int) -> bool:
+        return self.blank.find(0, first - 1, last) >= 0
+
+    def are_few_blanks(self, first: int, last: int) -> bool:
+        """Return whether the lines from ``first`` to ``last`` are blank and have few characters."""
+        if last - first >= _FEW_BLANKS or self.has_text(first, last):
+            return False
+        return sum(map(len, self.texts[first - 1 : last])) <= _FEW_BLANKS
+
+
+@dataclass(slots=True)
+class ShownLines:
+    """The visible lines of a file: its ``marks`` have the byte ``1`` for each."""
+
+    opened: OpenedFile
+    marks: bytearray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.marks = bytearray(len(self.opened.texts))
+
+    @property
+    def is_empty(self) -> bool:
+        return 1 not in self.marks
+
+    @property
+    def is_complete(self) -> bool:
+        if 0 in self.opened.shown_or_blank(self.marks):
+            return False
+        return 0 not in self.marks or self.runs() == [(1, len(self.marks))]
+
+    def new_runs(self, requested: Iterable[Run]) -> list[Run]:
+        if self.opened.is_whole:
+            return [(1, len(self.marks))] if self.marks and not any(self.marks) else []
+        leads = [self.opened.leads[first] for first, _ in requested if first in self.opened.leads]
+        runs = chain.from_iterable(map(self.opened.find, (*requested, *leads)))
+        new: list[Run] = []
+        for first, last in marked_runs(self.opened.whole(runs)):
+            new += marked_runs(self.marks, 0, first, last)
+        return new
+
+    def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
+        """Return ``runs``, extended over small gaps to visible lines."""
+        marks = bytearray(self.marks)
+        for first, last in runs:
+            mark(marks, first, last)
+        filled = bytearray(len(marks))
+        for first, last in runs:
+            above = marks.rfind(1, 0, first - 1) + 1
+            begin = above + 1 if self._is_small(above + 1, first - 1, marks) else first
+            below = marks.find(1, last)
+            below = len(marks) if below < 0 else below
+            end = below if self._is_small(last + 1, below, marks) else last
+            mark(filled, begin, end)
+        return marked_runs(filled)
+
+    def _is_small(self, first: int, last: int, marks: bytearray) -> bool:
+        """Return whether lines are better shown than a mark: few short ones with whole statements."""
+        if last < first:
+            return False
+        if not self.opened.has_text(first, last):
+            return self.opened.are_few_blanks(first, last)
+        if last - first >= _SMALL_GAP:
+            return False
+        for begin, end in self.opened.statements_of(first, last):
+            above, below = min(end, first - 1), max(begin - 1, last)
+            if marks.find(0, begin - 1, above) >= 0 or marks.find(0, below, end) >= 0:
+                return False
+        texts = self.opened.texts[first - 1 : last]
+        characters = sum(len(text.strip()) for text in texts)
+        most = _SMALL_LINE if first == last else _SMALL_GAP
+        return characters <= most and sum(map(len, texts)) - characters <= _FEW_BLANKS
+
+    def show(self, runs: Iterable[Run]) -> None:
+        for first, last in runs:
+            mark(self.marks, first, last)
+
+    def runs(self) -> list[Run]:
+        """Return the visible lines as runs; a gap of few blank lines does not separate runs."""
+        joined: list[Run] = []
+        following, lines = 1, len(self.marks)  # the line after the last run
+        visible = marked_runs(self.marks)
+        for first, last in [run for run in visible if self.opened.has_text(*run)] or visible:
+            is_gap = not self._is_filled(following, first - 1)
+            if is_gap or not joined:
+                joined.append((first if is_gap else following, last))
+            else:
+                joined[-1] = joined[-1][0], last
+            following = last + 1
+        if joined and self._is_filled(following, lines):
+            joined[-1] = joined[-1][0], lines
+        return [self._without_blank_ends(*run) for run in joined]
+
+    def _is_filled(self, first: int, last: int) -> bool:
+        return self.marks.find(0, first - 1, last) < 0 or self.opened.are_few_blanks(first, last)
+
+    def _without_blank_ends(self, first: int, last: int) -> Run:
+        blank = self.opened.blank
+        if self.opened.has_text(first, last):
+            first = first if first == 1 else blank.find(0, first - 1) + 1
+            last = last if last == len(blank) else blank.rfind(0, 0, last) + 1
+        return first, last
+
+
+def mark(marks: bytearray, first: int, last: int) -> None:
+    marks[first - 1 : last] = b"\1" * (last - first + 1)
 
 
 class _Entering(NamedTuple):
@@ -241,129 +435,3 @@ class Fit:
             else:
                 self.shown[number] = ShownLines(file)
         return self.shown.get(number)
-
-
-@dataclass(slots=True)
-class _SentFiles:
-    """The staying files of the last prompt, in the order in which they were sent."""
-
-    files: list[SentFile]
-    choices: Mapping[str, FileChoice]  # of all candidates by path
-    free: int  # tokens left
-
-    def score(self, file: SentFile) -> float:
-        return self.choices[file.path].score or 0.0
-
-    def drop(self, files: Iterable[SentFile]) -> None:
-        paths = {file.path for file in files}
-        self.free += sum(file.tokens for file in self.files if file.path in paths)
-        self.files = [file for file in self.files if file.path not in paths]
-
-    def movable(self) -> list[SentFile]:
-        """Return the files without pins, the prompt's last file first."""
-        return [file for file in reversed(self.files) if not self.choices[file.path].pinned]
-
-    def make_room(self) -> None:
-        """Drop sent files from the prompt's end until all fit.
-
-        Likely files are dropped only if nothing else is left.
-        """
-        missing = -self.free
-        dropped: list[SentFile] = []
-        for file in sorted(self.movable(), key=lambda file: self.score(file) >= LIKELY):
-            if missing <= 0:
-                break
-            dropped.append(file)
-            missing -= file.tokens
-        self.drop(dropped)
-
-    def make_room_for(self, file: FileChoice, tokens: int, room: int) -> None:
-        """Use free tokens for a file, else those of sent files with less than half of its score.
-
-        Files are dropped from the end of the prompt.
-        """
-        movable = room if file.pinned else max(MOVABLE * room, tokens)
-        dropped: list[SentFile] = []
-        gained = passed = 0
-        for old in self.movable():
-            if self.free + gained >= tokens or passed >= movable:
-                break
-            passed += old.tokens
-            if old.path != file.path and self.score(old) < BELOW * (file.score or 0):
-                dropped.append(old)
-                gained += old.tokens
-        self.drop(dropped)
-        self.free = max(self.free - tokens, 0)
-
-
-def keep_sent_files(
-    sent: Sequence[SentFile], choices: Sequence[FileChoice], *, room: int
-) -> tuple[SentFile, ...]:
-    """Return the last prompt's files to repeat unchanged.
-
-    They are in their order in the last prompt. ``choices`` are all candidates as a prompt for the new question alone
-    would show them. ``room`` are the tokens of all files.
-    """
-    by_path = {file.path: file for file in choices}
-    existing = [file for file in sent if file.path in by_path]
-    staying = _SentFiles(existing, by_path, room - sum(file.tokens for file in existing))
-    staying.make_room()
-    fresh = max(int(FRESH * room), min(LEAST_FRESH, room // 2))
-    old_files = {file.path: file for file in staying.files}
-    sizes = ((file, _new_tokens(file, old_files.get(path))) for path, file in by_path.items())
-    additions = sorted(
-        ((file, tokens) for file, tokens in sizes if tokens),
-        key=lambda pair: (not pair[0].pinned, -(pair[0].score or 0), pair[0].path),
-    )
-    pinned = sum(tokens for file, tokens in additions if file.pinned)
-    enough = min(sum(tokens for _, tokens in additions), int(ENOUGH * fresh))
-    if staying.free < max(pinned, enough):  # likeliest first, until the question's room is used
-        for file, tokens in additions:
-            staying.make_room_for(file, tokens if file.pinned else min(tokens, fresh), room)
-            fresh -= min(tokens, fresh)
-    return tuple(staying.files)
-
-
-def _new_tokens(file: FileChoice, old: SentFile | None) -> int:
-    """Return the tokens of the lines that the question needs and that were not sent, ``0`` for none."""
-    if not file.tokens or old is None:
-        return file.tokens
-    if old.content_hash != file.content_hash:
-        has_more = _AMOUNTS[old.level] < _AMOUNTS[file.level]
-        return _HUNK_TOKENS + max(file.tokens - old.tokens, 0) if has_more else 0
-    new = _lines(file) - _shared_lines(old, file)
-    return _HUNK_TOKENS + file.tokens * new // max(_lines(file), 1) if new else 0
-
-
-def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozenset[str]:
-    """Return the paths of files still showing all sent lines.
-
-    Line numbers of a changed file cannot be compared, so it must have been and be shown in full.
-    """
-    choices = {choice.path: choice for choice in now}
-    return frozenset(
-        file.path
-        for file in sent
-        if (choice := choices.get(file.path)) is not None
-        and (
-            _lines(file) == _shared_lines(file, choice)
-            if file.content_hash == choice.content_hash
-            else file.level is Level.FULL is choice.level
-        )
-    )
-
-
-def _lines(file: SentFile | FileChoice) -> int:
-    return sum(last - first + 1 for first, last in file.lines)
-
-
-def _shared_lines(old: SentFile, file: FileChoice) -> int:
-    left, right = old.lines, file.lines
-    shared = i = j = 0
-    while i < len(left) and j < len(right):
-        shared += max(min(left[i][1], right[j][1]) - max(left[i][0], right[j][0]) + 1, 0)
-        if left[i][1] < right[j][1]:
-            i += 1
-        else:
-            j += 1
-    return shared

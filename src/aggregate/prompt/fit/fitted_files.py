@@ -9,18 +9,17 @@ from typing import Final
 from aggregate.base.files import View, ViewMode, marked_runs
 from aggregate.base.task_budget import FileChoice, FileOrder, Level
 from aggregate.code.views import EXCLUDED, is_the_text
-from aggregate.prompt.asking import ALL_FILES
+from aggregate.prompt.asking import ALL_FILES, Request
 from aggregate.prompt.files import File, RenderedFiles, error_sentence, omission_remark
 from aggregate.prompt.fit.candidates import Candidate, Candidates
 from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.sections import Called, Hidden
 
 _MOST_CALLED: Final = 100  # names to look up
 LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
 
 
-def left_out(candidates: Candidates, fit: Fit) -> Iterator[Hidden]:
-    """Yield the candidates hidden by a fit, most relevant first."""
+def left_out(candidates: Candidates, fit: Fit) -> Iterator[tuple[str, int, str]]:
+    """Yield path, estimated tokens and original of the files hidden by a fit, most relevant first."""
     visible = {number for number, state in fit.shown.items() if not state.is_empty}
     for number, file, _, _ in candidates.in_rank_order:
         if number not in visible:
@@ -29,7 +28,7 @@ def left_out(candidates: Candidates, fit: Fit) -> Iterator[Hidden]:
             yield file.path, candidates.estimates[number], original
 
 
-def called_definitions(candidates: Candidates, fit: Fit) -> list[Called]:
+def called_definitions(candidates: Candidates, fit: Fit) -> list[tuple[str, Sequence[str]]]:
     """Return the definitions that visible code of the likeliest files calls, but that are not shown."""
     corpus = candidates.corpus
     # A view has other lines than its file.
@@ -61,14 +60,14 @@ def _shows_definition(candidates: Candidates, fit: Fit, number: int, name: str) 
 
 
 def shown_files(
-    candidates: Candidates, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool
+    request: Request, candidates: Candidates, fit: Fit, *, with_notes: bool
 ) -> RenderedFiles:
     """Return the files shown by a fit, and notes about unreadable files.
 
     ``with_notes`` adds the notes of a prompt without a budget: on excluded files, and the remarks on files that globs
     left out.
     """
-    corpus = candidates.corpus
+    corpus, doubts = candidates.corpus, request.doubts
     visible = {
         candidates.by_number[number].file.path: candidates.rendered(number, state)
         for number, state in fit.shown.items()
@@ -85,9 +84,9 @@ def shown_files(
     remarks = corpus.remarks if with_notes else ()
     notes += [remark.file for remark in remarks if remark.path != ALL_FILES]
     visible.update((file.path, file) for file in notes)
-    files = _in_order(candidates, visible.values(), order)
+    files = _in_order(candidates, visible.values(), request.file_order)
     warnings = (*doubts, *_warnings(candidates, files))
-    return RenderedFiles(tuple(files), warnings, candidates.refused)
+    return RenderedFiles(tuple(files), warnings, corpus.selection.refused)
 
 
 def _in_order(candidates: Candidates, visible: Iterable[File], order: FileOrder) -> Sequence[File]:

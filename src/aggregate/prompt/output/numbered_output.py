@@ -9,9 +9,15 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from aggregate.base.disk.reading import confined, is_file
+from aggregate.base.disk.reading import is_file
 from aggregate.base.disk.witnesses import IGNORE_ALL
-from aggregate.base.disk.writing import TEMPORARY_SUFFIX, create_private, replace_own, write_to_free
+from aggregate.base.disk.writing import (
+    TEMPORARY_SUFFIX,
+    confined,
+    create_private,
+    replace_own,
+    write_to_free,
+)
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import timed
 

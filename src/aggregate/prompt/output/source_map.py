@@ -6,8 +6,15 @@ from itertools import zip_longest
 from urllib.parse import unquote
 
 from aggregate.base.files import ShownText, source_lines
-from aggregate.prompt.document import Label, Section, Segment, SourceMap
-from aggregate.prompt.files import BEFORE_CONTENT, file_heading, is_fenced
+from aggregate.prompt.document import (
+    BEFORE_CONTENT,
+    Label,
+    Section,
+    Segment,
+    SourceMap,
+    file_heading,
+    is_fenced,
+)
 from aggregate.prompt.sections import NOT_SHOWN, fenced_lines
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")

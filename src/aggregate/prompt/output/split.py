@@ -10,8 +10,16 @@ from aggregate.base.errors import BudgetError
 from aggregate.base.files import Span, composed_spans
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import guess_statements, language_of
-from aggregate.prompt.document import SEPARATOR, Cut, Prompt, Section, Segment, Stability
-from aggregate.prompt.files import BEFORE_CONTENT, is_fenced
+from aggregate.prompt.document import (
+    BEFORE_CONTENT,
+    SEPARATOR,
+    Cut,
+    Prompt,
+    Section,
+    Segment,
+    Stability,
+    is_fenced,
+)
 
 Count = Callable[[str], int]
 _FIRST_RESERVE: Final = 100  # tokens for the list of the other parts, raised if it is longer

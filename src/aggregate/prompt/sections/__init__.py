@@ -5,6 +5,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.prompt.sections.beads import *
     from aggregate.prompt.sections.fitted import *
+    from aggregate.prompt.sections.section_shares import *
     from aggregate.prompt.sections.subagent_results import *
     from aggregate.prompt.sections.tree import *
     from aggregate.prompt.sections.turns import *
@@ -13,9 +14,10 @@ else:
         __name__,
         {
             "beads": "beads_section",
-            "fitted": "attached_section Count cut_middle fit_given FittedSection instructions_section largest_size NO_ROOM project_segment quoted task_line task_segment tokens_of",
+            "fitted": "cut_middle FittedSection quoted",
+            "section_shares": "Shares task_segment whole_sections",
             "subagent_results": "fit_results result_texts results_segments",
-            "tree": "Called described_tree describing_files first_sentence Hidden most_tokens not_shown NOT_SHOWN Tree",
-            "turns": "discussion_segments fenced_lines fit_history safe_discussion_segments spoken_turn SpokenTurn turn_texts",
+            "tree": "described_tree describing_files first_sentence most_tokens not_shown NOT_SHOWN Tree",
+            "turns": "discussion_segments fenced_lines fit_history spoken_turn SpokenTurn turn_texts",
         },
     )

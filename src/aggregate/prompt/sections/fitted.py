@@ -5,28 +5,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from aggregate.base.messages import shorten
 from aggregate.base.task_budget import Given
-from aggregate.base.text import as_seen, fence, first_line, heading_text, leaves_open
+from aggregate.base.text import as_seen, fence, heading_text, leaves_open
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
 
 Count = Callable[[str], int]
 NO_ROOM = "the section's share of the budget is used up"
-TASK = "the task"
-_LONGEST_NAME = 100  # characters of a project's name
-_LONGEST_TASK = 200  # characters of the task's first line at the top
-_DIGITS = 12  # of a commit's id
-_CHARACTERS = 8  # upper bound of characters per token
-_MARKS = (
-    "A line `...`, or a comment such as `# ...12` of 12 lines, stands for lines that are left out."
-)
+CHARACTERS = 8  # upper bound of characters per token
 # A heading, or an underline that turns the line above into one.
 _HEADING = re.compile(r"^[^\w\n]*#{1,6}(?:[ \t]|$)|^[ \t>]*(?:=+|-+)[ \t]*$", re.MULTILINE)
-_OVERVIEW = (
-    " This is an overview: the tree with what its folders hold, what the project says of itself, how it is built and "
-    "where it starts, and the central definitions of each large folder."
-)
-_SELECTED = " It covers only the files that the configuration or the command line selects."
 
 
 class FittedSection(NamedTuple):
@@ -57,36 +44,6 @@ def largest_size(
     if tokens(whole) <= most:
         return whole
     return max(bisect_right(range(whole), most, key=tokens) - 1, 0)
-
-
-def project_segment(name: str, *, is_overview: bool = False, is_whole: bool = False) -> Segment:
-    """Return the line about the project before the files, which all its prompts share."""
-    scope = "" if is_whole else _SELECTED
-    more = f"{_OVERVIEW}{scope}" if is_overview else ""
-    project = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
-    return Segment(Section.PROJECT, f"Parts of {project}.{more} {_MARKS}", Stability.STABLE)
-
-
-def task_line(words: str) -> Segment | None:
-    """Return the task's first line for the top of a prompt, ``None`` without a task."""
-    line = heading_text(first_line(words, _LONGEST_TASK))
-    text = f"- Task, in full at the end: {line}"
-    return Segment(Section.PROJECT, text, Stability.VOLATILE) if line else None
-
-
-def task_segment(
-    words: str, *, commit: str = "", since: str = "", note: str = ""
-) -> Segment | None:
-    """Return the section of the task.
-
-    It is at the end of a prompt. Without a task return ``None``. ``commit`` is the last commit's id, ``since`` the
-    revision of shown changes. ``note`` is an additional sentence, for example if the choice of files is a guess.
-    """
-    changes = f", with the changes since {heading_text(since)}" if since else ""
-    revision = f"Revision: {commit[:_DIGITS]}{changes}" if commit else ""
-    parts = [part for part in (revision, note, quoted(words.strip())) if part]
-    text = "\n\n".join(["## Task", *parts])
-    return Segment(Section.TASK, text, Stability.VOLATILE, TASK) if parts else None
 
 
 def instructions_section(texts: Sequence[Given]) -> tuple[Segment, ...]:
@@ -122,7 +79,7 @@ def fit_given(
         parts = [text._replace(text=cut_middle(text.text, characters)) for text in texts]
         return lay_out(parts) if characters else ()
 
-    segments = shortened(largest_size(shortened, limit * _CHARACTERS, limit, count))
+    segments = shortened(largest_size(shortened, limit * CHARACTERS, limit, count))
     tokens = tokens_of(segments, count)
     cut = Cut(complete[0].section.value, "the middle", needed - tokens, NO_ROOM)
     return FittedSection(segments, tokens, needed, (cut,))

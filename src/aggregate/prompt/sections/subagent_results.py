@@ -21,7 +21,7 @@ from aggregate.prompt.asking.results import (
 from aggregate.prompt.document import Cut, Section, Segment, Stability
 from aggregate.prompt.sections.fitted import Count, FittedSection, largest_size, tokens_of
 
-WITHOUT_BUDGET: Final = 32_000  # tokens without a budget or a known window (rule F-11)
+_WITHOUT_BUDGET: Final = 32_000  # tokens without a budget or a known window (rule F-11)
 READ_RESULT: Final = "read_result"  # the tool that reads omitted text
 _BLOCKS: Final = frozenset({"Answer", "Compiled Report"})
 _HEADING: Final = Segment(Section.RESULTS, "## Sub-Agent Results", Stability.SLOW)
@@ -66,6 +66,13 @@ def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...
     """Return the section of results, empty without results; the source of a segment is its producer."""
     blocks = _blocks(results)
     return _lay_out(blocks, _whole_size(_items(blocks))) if blocks else ()
+
+
+def whole_results(results: Sequence[Results]) -> FittedSection:
+    """Return the section of results in a prompt without a budget."""
+    from aggregate.base.tokens import count
+
+    return results_within(results, _WITHOUT_BUDGET, count)
 
 
 def results_within(

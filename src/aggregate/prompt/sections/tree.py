@@ -2,12 +2,14 @@
 
 import json
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from aggregate.base.text import common_prefix, fence, heading_text
 from aggregate.prompt.document import Section, Segment, Stability
+from aggregate.prompt.sections.fitted import Count, FittedSection, tokens_of
 
 _MOST_FOLDERS = 60  # open ones, about a page
 _MOST_NAMES = 40  # listed names of a folder
@@ -78,6 +80,12 @@ class Tree:
         lines = "\n".join(self._lines("", frozenset(self.folders[:number]), ""))
         text = fence(lines, "text", before="## Tree\n\n")
         return (Segment(Section.TREE, text, Stability.SLOW),)
+
+    def fitted(self, limit: int, count: Count) -> FittedSection:
+        """Return the section with as many open folders as ``limit`` tokens allow."""
+        sizes = [tokens_of(self.segments(number), count) for number in range(len(self.folders) + 1)]
+        number = bisect_right(sizes, limit) - 1
+        return FittedSection(self.segments(number), sizes[number], sizes[-1])
 
     def _lines(self, folder: str, opened: frozenset[str], indent: str) -> Iterator[str]:
         held = sorted(self._held[folder])
@@ -181,7 +189,7 @@ def not_shown(
     files: Sequence[Hidden],
     *,
     limit: int,
-    count: Callable[[str], int],
+    count: Count,
     called: Sequence[Called] = (),
     note: str = "",
 ) -> tuple[int, tuple[Segment, ...]]:
@@ -219,7 +227,7 @@ def not_shown(
     return number, (Segment(Section.FILES, text, Stability.VOLATILE),)
 
 
-def most_tokens(files: Iterable[Hidden], *, limit: int, count: Callable[[str], int]) -> int:
+def most_tokens(files: Iterable[Hidden], *, limit: int, count: Count) -> int:
     """Return an upper bound of the section's tokens, at most ``limit``."""
     tokens = 0
     for path, size, copy_of in files:  # a line for each, and at most one for its folder
@@ -230,9 +238,7 @@ def most_tokens(files: Iterable[Hidden], *, limit: int, count: Callable[[str], i
     return tokens
 
 
-def _by_folder(
-    files: Sequence[Hidden], limit: int, count: Callable[[str], int]
-) -> tuple[int, list[str]]:
+def _by_folder(files: Sequence[Hidden], limit: int, count: Count) -> tuple[int, list[str]]:
     """Return the number of listed files, and their lines.
 
     Each line has the names in one folder; the lines have at most ``limit`` tokens.
@@ -275,7 +281,7 @@ def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
         yield _line(f"{len(others):,} more folders", tokens, number)
 
 
-def _as_many(lines: Iterable[str], limit: int, count: Callable[[str], int]) -> list[str]:
+def _as_many(lines: Iterable[str], limit: int, count: Count) -> list[str]:
     fitting: list[str] = []
     for line in lines:
         limit -= count(f"{line}\n") + 1

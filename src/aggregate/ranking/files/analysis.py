@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, count, pairwise
 from operator import sub
 from typing import Any, Final, NamedTuple, Protocol
 
-from aggregate.base.values import row_maker
 from aggregate.ranking.files.packing import MOST_MEMBERS, TermTable, column, inflated, numbers
 
 LONGEST_SIGNATURE = 12  # lines; the rest is shown with the body
@@ -62,9 +61,10 @@ class FileFacts(NamedTuple):
     is_generated: bool = False
 
 
-_DEFINED_NAME: Final = row_maker(DefinedName)
-_PIECE: Final = row_maker(Piece)
-_REFERENCE: Final = row_maker(Reference)
+# Constructors that check nothing: a third of the time of a call.
+_DEFINED_NAME: Final = partial(tuple.__new__, DefinedName)
+_PIECE: Final = partial(tuple.__new__, Piece)
+_REFERENCE: Final = partial(tuple.__new__, Reference)
 # Last lines, definitions, and characters of three kinds; first lines follow from last lines.
 _PIECE_COLUMNS: Final = 5
 

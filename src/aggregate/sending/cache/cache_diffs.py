@@ -8,8 +8,14 @@ from difflib import SequenceMatcher
 
 from aggregate.base.files import ShownText, Span
 from aggregate.base.text import fence
-from aggregate.prompt.document import Section, Segment, Stability
-from aggregate.prompt.files import file_heading, file_segment, is_fenced
+from aggregate.prompt.document import (
+    Section,
+    Segment,
+    Stability,
+    file_heading,
+    file_segment,
+    is_fenced,
+)
 
 _CONTEXT = 3  # equal lines around a change, as ``diff -u`` has them
 

@@ -12,11 +12,13 @@ Assignments are workflows, and attempts are steps. The settings here and in ``wo
 - Results come from polling: SQLite has no LISTEN/NOTIFY.
 """
 
+import json
 import logging
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from hashlib import blake2b
 from typing import Any
 
 import sqlalchemy as sa
@@ -31,21 +33,22 @@ from aggregate.agents.tracks.assignment import (
     run_of,
     ticket_of,
 )
-from aggregate.agents.tracks.durable.backend import open_engine
-from aggregate.agents.tracks.durable.database import (
+from aggregate.agents.tracks.durable.run_database import (
     JSON,
     QUEUE,
+    SEGMENTS,
     Engine,
     batches,
     begins_with,
     database_errors,
     execute,
+    insert_into,
     refuse_row,
     retry_while_away,
     workflow_table,
 )
-from aggregate.agents.tracks.durable.runs import SegmentTable
-from aggregate.prompt.document import Prompt
+from aggregate.agents.tracks.durable.run_records import open_engine
+from aggregate.prompt.document import Prompt, Section, Segment, Stability
 
 APPLICATION = "aggregate-conductor"
 # Of workflows' inputs and steps, raised if one side cannot read the other's
@@ -57,6 +60,9 @@ SHARED_POLL_SECONDS = 0.1
 CONCURRENCY = 8  # tickets of one worker at a time, by default; a kill repeats at most these calls
 MAX_STARTS = 20  # of a ticket whose workers are killed: more than restarts of a machine cause
 _NOT_URGENT = 1  # DBOS starts with workflows without a number, then the least one
+_DIGEST_BYTES = 16
+_ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes
+_REMEMBERED = 20_000  # segments of files, and digests: the next ticket has nearly the same ones
 _KEYS_AT_ONCE = 1_000  # of one statement: SQLite takes 32,766 values, Postgres 65,535
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
@@ -90,6 +96,74 @@ def refuse_pickles() -> None:
         refuse_row("a value")
 
     DefaultSerializer.deserialize = refuse  # type: ignore[method-assign, assignment]
+
+
+class SegmentTable:
+    """The segments of all prompts; equal segments are stored once per run."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._written: set[tuple[str, str]] = set()
+        self._read: dict[str, Segment] = {}
+
+    def write(self, run_id: str, segments: Sequence[Segment]) -> list[str]:
+        digests = [
+            _remembered_digest(one) if one.section is Section.FILES else _digest_of(one)
+            for one in segments
+        ]
+        by_digest = dict(zip(digests, segments, strict=True))
+        new = [digest for digest in by_digest if (run_id, digest) not in self._written]
+        # Another process may have written them.
+        insert = insert_into(self._engine, SEGMENTS).on_conflict_do_nothing()
+        for batch in batches(new, _ROWS_AT_ONCE):
+            rows = [
+                {"run_id": run_id, "digest": digest, "segment": _to_json(by_digest[digest])}
+                for digest in batch
+            ]
+            execute(self._engine, insert, rows)
+            self._written.update((run_id, digest) for digest in batch)
+        return digests
+
+    def read(self, run_id: str, digests: Sequence[str]) -> tuple[Segment, ...]:
+        segments = {digest: self._read[digest] for digest in digests if digest in self._read}
+        unread = [digest for digest in set(digests) if digest not in segments]
+        columns = SEGMENTS.c
+        for batch in batches(unread, _ROWS_AT_ONCE):
+            query = sa.select(columns.digest, columns.segment)
+            query = query.where(columns.run_id == run_id, columns.digest.in_(batch))
+            # Workers handle an absent database: they wait for it.
+            with self._engine.connect() as connection:
+                rows = connection.execute(query).all()
+            for digest, text in rows:
+                if _digest(text) != digest:  # a foreign row
+                    refuse_row(f"the segment {digest} of {run_id}")
+                section, markdown, stability, source = json.loads(text)
+                segment = Segment(Section(section), markdown, Stability(stability), source)
+                segments[digest] = segment
+        if len(self._read) + len(segments) > _REMEMBERED:
+            self._read = {}
+        # Results belong to one ticket: remembering them would waste memory.
+        self._read |= {key: one for key, one in segments.items() if one.section is Section.FILES}
+        for digest in digests:
+            if digest not in segments:
+                refuse_row(f"the segment {digest} of {run_id}", "is missing")
+        return tuple(segments[digest] for digest in digests)
+
+
+def _digest_of(segment: Segment) -> str:
+    return _digest(_to_json(segment))
+
+
+_remembered_digest = lru_cache(maxsize=_REMEMBERED)(_digest_of)
+
+
+def _to_json(segment: Segment) -> str:
+    # ASCII: a database refuses half a surrogate pair.
+    return json.dumps([segment.section, segment.text, segment.stability, segment.source])
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 class DbosQueue:

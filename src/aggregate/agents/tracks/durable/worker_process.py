@@ -23,8 +23,6 @@ from aggregate.agents.tracks.attempt import (
     attempt_assignment,
     complete_assignment,
 )
-from aggregate.agents.tracks.durable.backend import open_engine, worker_heartbeat
-from aggregate.agents.tracks.durable.database import JSON, Engine, database_errors, refuse_row
 from aggregate.agents.tracks.durable.dbos_queue import (
     APPLICATION,
     MAX_STARTS,
@@ -33,8 +31,9 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     WORKFLOW,
     DbosQueue,
 )
-from aggregate.agents.tracks.durable.runs import PackTable
-from aggregate.agents.tracks.trees import Trees
+from aggregate.agents.tracks.durable.run_database import JSON, Engine, database_errors, refuse_row
+from aggregate.agents.tracks.durable.run_records import PackTable, open_engine, worker_heartbeat
+from aggregate.agents.tracks.work_trees import Trees
 from aggregate.agents.tracks.worker import AnyWorker
 from aggregate.base.errors import StateError
 

@@ -1,7 +1,7 @@
 """``view`` shows one file, ``stats`` the sizes of all files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import add
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,13 +16,13 @@ from aggregate.base.text import printable
 from aggregate.cli import options, output
 from aggregate.cli.arguments import existing_meant, open_asked_project
 from aggregate.cli.options import AskedProject, option
-from aggregate.cli.recording import Recording
+from aggregate.cli.replay_recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
 from aggregate.prompt import AskedViews, request_for
 from aggregate.prompt.asking import for_reader
-from aggregate.prompt.files.file_reading import missing_grammars
+from aggregate.prompt.files import missing_grammars
 from aggregate.prompt.files.file_sizes import FileSizes, measure_files
 
 
@@ -138,14 +138,17 @@ def _print_table(sizes: Sequence[FileSizes]) -> None:
     bold, plain = ("\x1b[1m", "\x1b[0m") if output.is_terminal() else ("", "")
     lines = [("tokens by view", ["lines", "defs", *sizes[0].tokens], True)]
     sums: dict[tuple[str, ...], list[int]] = {}
-    files: set[tuple[str, ...]] = set()
+
+    def add_to(parts: tuple[str, ...], numbers: Iterable[int]) -> None:
+        sums[parts] = list(map(add, sums[parts], numbers)) if parts in sums else [*numbers]
+
     for file in sizes:
         parts = PurePosixPath(file.path).parts
-        files.add(parts)
-        numbers = (file.lines, file.elements, *file.tokens.values())
-        for depth in range(len(parts) + 1):
-            folder_sums = sums.get(parts[:depth], [0] * len(numbers))
-            sums[parts[:depth]] = list(map(add, folder_sums, numbers))
+        add_to(parts, (file.lines, file.elements, *file.tokens.values()))
+    files = {*sums}
+    for depth in range(max(map(len, files)), 0, -1):  # folders, the inner ones first
+        for parts in [parts for parts in sums if len(parts) == depth]:
+            add_to(parts[:-1], sums[parts])
     for parts, counts in sorted(sums.items()):
         is_folder = parts not in files
         name = printable("  " * len(parts) + (parts[-1] if parts else ".") + "/" * is_folder)
@@ -153,7 +156,9 @@ def _print_table(sizes: Sequence[FileSizes]) -> None:
     columns = zip(*(texts for _, texts, _ in lines), strict=True)
     widths = [max(map(len, column)) for column in columns]
     name_width = max(cell_len(name) for name, _, _ in lines)
+    table: list[str] = []
     for name, texts, is_bold in lines:
         cells = " ".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))
         on, off = (bold, plain) if is_bold else ("", "")
-        output.write_rendered(f"{on}{fitted(name, name_width)} {cells}{off}\n")
+        table.append(f"{on}{fitted(name, name_width)} {cells}{off}\n")
+    output.write_rendered("".join(table))

@@ -1,39 +1,111 @@
-"""The records of runs: state, endings of tickets, prompt segments and changes."""
+"""Runs in a database: opening it, the processes that conduct them, and their records.
+
+The database is SQLite for one machine, or Postgres for many; only the module of the one in use is loaded.
+"""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from hashlib import blake2b
+from secrets import token_hex
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from aggregate.agents.tracks.assignment import Ending, TicketStatus, ticket_of
-from aggregate.agents.tracks.durable.backend import is_conducted
-from aggregate.agents.tracks.durable.database import (
+from aggregate.agents.tracks.durable.run_database import (
     ENDINGS,
+    METADATA,
     PACKS,
     REFS,
     RUNS,
     SEGMENTS,
+    SQLITE,
     Engine,
-    batches,
+    Heartbeat,
+    database_errors,
     execute,
     insert_into,
     refuse_row,
+    retry_while_away,
 )
 from aggregate.agents.tracks.tickets import Tickets, check_tickets
-from aggregate.agents.tracks.trees import Pack
+from aggregate.agents.tracks.work_trees import Pack
 from aggregate.base.errors import StateError
 from aggregate.project.configuration import Project
-from aggregate.prompt.document import Section, Segment, Stability
+
+_POOL_SIZE = 16
+# Connections beyond the pool, closed after use: each ticket has a thread, and so have the poller and the heartbeat.
+# With SQLAlchemy's 15 workers wait for each other.
+_MAX_OVERFLOW = 48
+
+
+def open_engine(url: str) -> Engine:
+    """Connect to a database; create missing tables.
+
+    SQLite is in write-ahead mode: a kill loses nothing, a power failure the last transactions, which are repeated.
+    """
+    is_file = url.startswith(SQLITE)
+    with database_errors(url):
+        # A server may have closed a pooled connection.
+        engine = sa.create_engine(
+            url, pool_size=_POOL_SIZE, max_overflow=_MAX_OVERFLOW, pool_pre_ping=not is_file
+        )
+        if is_file:
+            from aggregate.agents.tracks.durable.sqlite_locks import prepare
+        else:
+            from aggregate.agents.tracks.durable.postgres_leases import prepare
+        lock = prepare(engine)
+        with engine.begin() as connection:
+            connection.execute(lock)  # otherwise several new processes would create the tables
+            METADATA.create_all(connection)
+        return engine
+
+
+def worker_heartbeat(engine: Engine, lease: float) -> Heartbeat:
+    name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(6)}"
+    return _heartbeat(engine, name, lease)
+
+
+@contextmanager
+def conducting(
+    engine: Engine, run_id: str, *, lease: float, away: Callable[[str], None] = lambda _reason: None
+) -> Iterator[None]:
+    """Mark this process as a run's conductor during the block."""
+    heartbeat = _heartbeat(engine, f"{_prefix(run_id)}{token_hex(6)}", lease)
+    retry_while_away(engine, heartbeat.renew)
+    heartbeat.start(away=away)
+    try:
+        yield
+    finally:
+        heartbeat.stop()
+
+
+def is_conducted(engine: Engine, run_id: str) -> bool:
+    heartbeat = _heartbeat(engine, "", 0)
+    return bool(retry_while_away(engine, lambda: heartbeat.alive(_prefix(run_id))))
+
+
+def _heartbeat(engine: Engine, executor_id: str, lease: float) -> Heartbeat:
+    if engine.dialect.name == "sqlite":
+        from aggregate.agents.tracks.durable.sqlite_locks import LockFile
+
+        return LockFile(engine, executor_id, lease)
+    from aggregate.agents.tracks.durable.postgres_leases import Lease
+
+    return Lease(engine, executor_id, lease)
+
+
+def _prefix(run_id: str) -> str:
+    # Part of file names, which a project's name may not fit into
+    return f"conductor-{blake2b(run_id.encode(), digest_size=12).hexdigest()}-"
+
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
 _RECORD = 5  # the version of runs and workers' records, raised if an earlier one would be misread
-_DIGEST_BYTES = 16
-_ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes
-_REMEMBERED = 20_000  # segments of files, and digests: the next ticket has nearly the same ones
 
 
 class Runs:
@@ -168,74 +240,6 @@ def _ending(key: str, state: str, text: str) -> Ending:
     if not is_ours:
         refuse_row(f"the ending of {ticket_of(key)}")
     return ending
-
-
-class SegmentTable:
-    """The segments of all prompts; equal segments are stored once per run."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._written: set[tuple[str, str]] = set()
-        self._read: dict[str, Segment] = {}
-
-    def write(self, run_id: str, segments: Sequence[Segment]) -> list[str]:
-        digests = list(map(_digest_of, segments))
-        by_digest = dict(zip(digests, segments, strict=True))
-        new = [digest for digest in by_digest if (run_id, digest) not in self._written]
-        # Another process may have written them.
-        insert = insert_into(self._engine, SEGMENTS).on_conflict_do_nothing()
-        for batch in batches(new, _ROWS_AT_ONCE):
-            rows = [
-                {"run_id": run_id, "digest": digest, "segment": _to_json(by_digest[digest])}
-                for digest in batch
-            ]
-            execute(self._engine, insert, rows)
-            self._written.update((run_id, digest) for digest in batch)
-        return digests
-
-    def read(self, run_id: str, digests: Sequence[str]) -> tuple[Segment, ...]:
-        segments = {digest: self._read[digest] for digest in digests if digest in self._read}
-        unread = [digest for digest in set(digests) if digest not in segments]
-        columns = SEGMENTS.c
-        for batch in batches(unread, _ROWS_AT_ONCE):
-            query = sa.select(columns.digest, columns.segment)
-            query = query.where(columns.run_id == run_id, columns.digest.in_(batch))
-            # Workers handle an absent database: they wait for it.
-            with self._engine.connect() as connection:
-                rows = connection.execute(query).all()
-            for digest, text in rows:
-                if _digest(text) != digest:  # a foreign row
-                    refuse_row(f"the segment {digest} of {run_id}")
-                section, markdown, stability, source = json.loads(text)
-                segment = Segment(Section(section), markdown, Stability(stability), source)
-                segments[digest] = segment
-        if len(self._read) + len(segments) > _REMEMBERED:
-            self._read = {}
-        # Results belong to one ticket: remembering them would waste memory.
-        self._read |= {key: one for key, one in segments.items() if one.section is Section.FILES}
-        for digest in digests:
-            if digest not in segments:
-                refuse_row(f"the segment {digest} of {run_id}", "is missing")
-        return tuple(segments[digest] for digest in digests)
-
-
-def _digest_of(segment: Segment) -> str:
-    is_shared = segment.section is Section.FILES
-    return _remembered_digest(segment) if is_shared else _digest(_to_json(segment))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _remembered_digest(segment: Segment) -> str:
-    return _digest(_to_json(segment))
-
-
-def _to_json(segment: Segment) -> str:
-    # ASCII: a database refuses half a surrogate pair.
-    return json.dumps([segment.section, segment.text, segment.stability, segment.source])
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,47 @@
-"""Spread a step over its parts or over the items of a list, and merge the results (D-20 to D-34, P6 to P9)."""
+"""Spread a step over its parts or over the items of a list (D-20 to D-34, P6 to P9, P18).
+
+The model names the items of a list, unless the step's words mean all of them. If the choice contradicts the words of
+step or goal, the model is asked once more; then the step and its goal fail, since calls for the wrong items would look
+like success.
+"""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from aggregate.agents.goals import lists, questions, replies
-from aggregate.agents.goals.answers import SHOWN_ITEMS, envelope_content
-from aggregate.agents.goals.branch import Branch, StepFailed
-from aggregate.agents.goals.calls import item_fills, sure_arguments
-from aggregate.agents.goals.goal_result import DENDRITES, failure_message, is_failure
-from aggregate.agents.goals.lists import ItemList
-from aggregate.agents.goals.questions import QuestionKind
-from aggregate.agents.goals.words import Iteration, has_parts, is_compound, significant_words, words
+from aggregate.agents.goals import lists, questions
+from aggregate.agents.goals.calls import (
+    Branch,
+    ItemsUnclear,
+    StepFailed,
+    item_fills,
+    sure_arguments,
+)
+from aggregate.agents.goals.goal_result import (
+    SHOWN_ITEMS,
+    envelope_content,
+    failure_message,
+    is_failure,
+)
+from aggregate.agents.goals.lists import DENDRITES, ItemList, item_identity, item_names
+from aggregate.agents.goals.questions import ONE_RESULT, QuestionKind, clip
+from aggregate.agents.goals.words import (
+    ItemClaim,
+    Iteration,
+    has_parts,
+    is_compound,
+    plain_words,
+    read_claim,
+    significant_words,
+    words,
+)
 from aggregate.agents.limits import Limit
 from aggregate.agents.results import FailurePolicy, LabelledOutput, failures
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.json_forms import json_text, jsonable
+from aggregate.base.text import fence
 from aggregate.base.values import Value
 
 # As many as the question for them names
@@ -41,7 +65,7 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
     if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
         return []
-    parts = replies.parse_steps(text)
+    parts = questions.parse_steps(text)
     return parts if 2 <= len(parts) <= MOST_PARTS else []
 
 
@@ -107,10 +131,8 @@ class Loop:
     source: ItemList
 
 
-def find_loop(branch: Branch, step: str, iteration: Iteration | None) -> Loop | None:
+def find_loop(branch: Branch, step: str, iteration: Iteration) -> Loop | None:
     """Find the list that a step loops over, unless an outer loop uses it (D-20, D-34)."""
-    if iteration is None:
-        return None
     source = lists.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -202,7 +224,7 @@ def _more_needed(branch: Branch, loop: Loop) -> bool:
 
 def _ask_about_item(branch: Branch, loop: Loop, kind: QuestionKind) -> bool | None:
     item = questions.fenced_data(loop.source.items[0], questions.ALL_RESULTS)
-    return replies.yes_or_no(branch.ask(kind, step=loop.step, item=item))
+    return questions.yes_or_no(branch.ask(kind, step=loop.step, item=item))
 
 
 def template_for(branch: Branch, loop: Loop, *, ask: bool = False) -> str:
@@ -216,7 +238,7 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool = False) -> str:
         return by_rule or loop.step
     fields = questions.field_names(loop.source.fields or ["item"])
     reply = branch.ask(QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
-    return replies.first_line(reply) or by_rule or loop.step
+    return questions.first_line(reply) or by_rule or loop.step
 
 
 def item_branches(
@@ -297,3 +319,128 @@ def with_results(result: Value, source: ItemList, spawned: dict[str, Any]) -> Va
 
 def _item_key(item: Value) -> str:
     return json.dumps(jsonable(lists.without_attached(item)), sort_keys=True)
+
+
+# Characters of all items in the question, which stays below 400 tokens
+_ITEMS_CHARACTERS: Final = 700
+_TIMES: Final = 2
+_OTHER: Final = re.compile(r"\W*other\W*", re.IGNORECASE)
+_THEN: Final = re.compile(r"[.;]\s|,?\s*\b(?:and )?then\b", re.IGNORECASE)
+
+
+def meant_items(branch: Branch, loop: Loop) -> Loop | None:
+    """Reduce ``loop`` to the items meant by its step.
+
+    Returns ``None`` if the step is about something missing from the list.
+
+    Raises:
+        ItemsUnclear: The model names no items, unknown ones, or too many or few.
+    """
+    items, noun = loop.source.items, loop.iteration.noun
+    names = item_names(items, noun)
+    step = branch.deciding_text(loop.step)
+    fields = loop.source.fields
+    claims = [read_claim(step, noun, names, fields)]
+    if not claims[0].names:  # else the goal has several steps, each with items of its own
+        claims.append(read_claim(_part_of_goal(branch.goal, step), noun, names, fields))
+    choice = _Choice(branch, loop, names, claims)
+    if (_is_plain(loop) or len(items) == 1) and not choice.fault(range(len(items))):
+        return loop
+    chosen = choice.ask()
+    if chosen is None:
+        return None
+    picked = tuple(items[position] for position in chosen)
+    return replace(loop, source=replace(loop.source, items=picked))
+
+
+def _is_plain(loop: Loop) -> bool:
+    """Return whether a step means all items without condition (D-21)."""
+    phrase = loop.iteration.phrase
+    is_only_noun = significant_words(phrase) == [loop.iteration.noun]
+    return is_only_noun and not loop.step.partition(phrase)[2].strip(" .!")
+
+
+def _part_of_goal(goal: str, step: str) -> str:
+    """Return the goal from the step's verb on.
+
+    So "List all rooms, book two" requires two rooms for the step "Book the rooms".
+    """
+    verb = next(iter(plain_words(step)), "")
+    match = re.search(rf"\b{re.escape(verb)}\b", goal, re.IGNORECASE) if verb else None
+    if match is None or re.search(r"\b(?:except|but|apart|other than)\b", goal[: match.start()]):
+        return goal
+    return _THEN.split(goal[match.start() :], maxsplit=1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The model's choice of items, limited by claims."""
+
+    branch: Branch
+    loop: Loop
+    names: list[list[str]]  # of each item
+    claims: Sequence[ItemClaim]
+
+    def fault(self, chosen: Sequence[int]) -> str:
+        return next(filter(None, (claim.fault(chosen) for claim in self.claims)), "")
+
+    def ask(self) -> list[int] | None:
+        """Return the positions of the chosen items, ``None`` if another thing is meant."""
+        fault = ""
+        for _ in range(_TIMES):
+            reply = self.branch.ask(
+                QuestionKind.ITEMS,
+                goal=clip(self.branch.goal, ONE_RESULT),
+                step=self.loop.step,
+                items=self._lines(),
+                trouble=fault and f"The last answer was wrong: {fault}.",
+            )
+            if _OTHER.fullmatch(reply or "") and not self.fault(()):
+                return None
+            chosen, fault = self._positions(reply or "")
+            fault = fault or self.fault(chosen)
+            if not fault:
+                return chosen
+        number = len(self.names)
+        unclear = f"which of the {number} items" if number > 1 else "whether the only item"
+        raise ItemsUnclear(
+            f'the step "{self.loop.step}" does not say clearly {unclear} it means: {fault}'
+        )
+
+    def _lines(self) -> str:
+        items, most = self.loop.source.items, max(12, _ITEMS_CHARACTERS // len(self.names))
+        lines: list[str] = []
+        for (name, *_), item in zip(self.names, items, strict=True):
+            text = json_text(item)
+            line = name if text.strip('"') == name else f"{name}: {text}"
+            lines.append(line[:most] if len(name) < most else name[:most])
+            if sum(map(len, lines)) > _ITEMS_CHARACTERS:
+                lines.append(f"({len(items) - len(lines)} more)")
+                break
+        return fence("\n".join(lines))
+
+    def _positions(self, reply: str) -> tuple[list[int], str]:
+        """Parse an answer; return the positions of the named items, and the answer's fault."""
+        table = questions.leading_object(reply)
+        answers = table.get("items") if table else questions.json_value(reply, list)
+        if not isinstance(answers, list):
+            text = answers if isinstance(answers, str | int) else reply
+            answers = re.split(r"[,;\n]|\band\b", str(text))
+        by_name = {name.lower(): n for n, item in enumerate(self.names) for name in item}
+        # The first name of an item goes before other items' further names.
+        by_name |= {item[0].lower(): n for n, item in enumerate(self.names)}
+        names = [name for answer in answers if (name := self._name(answer))]
+        if len(answers) == 1 and names in (["all"], ["everything"]):
+            return list(range(len(self.names))), ""
+        for name in names:
+            if name not in by_name:
+                return [], f"{clip(name, 40)} is not in the list"
+        return sorted({by_name[name] for name in names}), "" if names else "no item is named"
+
+    def _name(self, answer: Value) -> str:
+        noun = self.loop.iteration.noun
+        if isinstance(answer, dict):
+            identity = item_identity(answer, noun)
+            answer = identity[1] if identity else ""
+        name = str(answer).strip(" \t.*`\"'-[]").lower()
+        return re.sub(rf"^{re.escape(noun)}s?\s+(?=\S)", "", name)

@@ -57,7 +57,7 @@ class RememberedRun(NamedTuple):
     output_dir: str  # as configured
     project: str | None  # the folder that must contain the prompt
     began_ns: int
-    pages: bytes = b""  # blocks for ``cli.edited_prompt``
+    pages: bytes = b""  # blocks for a prompt after a few edits
 
     def pack(self) -> bytes:
         own, *stated = self.witnesses[:4]
@@ -225,14 +225,11 @@ def _print_again(run: RememberedRun, path: str) -> int:
             stream.buffer.write(text.encode(*codec))
             stream.buffer.flush()
         except OSError as error:
-            if number == 1:
-                return _report_failed_output(error)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+            if number == 2:
+                continue
+            if not isinstance(error, BrokenPipeError):  # a reader who has left needs no message
+                reason = error.strerror or error
+                sys.stderr.write(f"aggregate: the output cannot be written: {reason}\n")
+            return 1
     return 0
-
-
-def _report_failed_output(error: OSError) -> int:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if not isinstance(error, BrokenPipeError):  # a reader who has left needs no message
-        sys.stderr.write(f"aggregate: the output cannot be written: {error.strerror or error}\n")
-    return 1

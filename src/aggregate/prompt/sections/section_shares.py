@@ -1,64 +1,114 @@
-"""The sections of a budgeted prompt beside its files, each within its share (rule B-5)."""
+"""The sections of a prompt beside its files: all of them, or each within its share of a budget (rule B-5)."""
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.base.files import Narrowing
-from aggregate.base.redaction import Redaction, redact
+from aggregate.base.messages import shorten
 from aggregate.base.task_budget import Budget, Finish
-from aggregate.base.text import clean_issue, fence, heading_text
-from aggregate.project.git import FileChange, find_head, read_changes
+from aggregate.base.text import clean_issue, fence, first_line, heading_text
 from aggregate.prompt.asking import Request
-from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
-from aggregate.prompt.files import file_heading, own_output_filter
-from aggregate.prompt.sections import (
+from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability, file_heading
+from aggregate.prompt.sections.fitted import (
+    CHARACTERS,
     NO_ROOM,
     Count,
     FittedSection,
-    Tree,
     attached_section,
     cut_middle,
     fit_given,
-    fit_history,
     instructions_section,
     largest_size,
-    project_segment,
-    task_line,
-    task_segment,
+    quoted,
     tokens_of,
 )
+from aggregate.prompt.sections.turns import fit_history, safe_discussion_segments
 
-ALL = 1 << 62  # more tokens than any prompt
+if TYPE_CHECKING:
+    from aggregate.prompt.sections.tree import Tree
+
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
-
 _LEAST_HUNK = 200  # characters of a useful hunk
-_CHARACTERS = 8  # upper bound of characters per token
+TASK = "the task"
+_LONGEST_NAME = 100  # characters of a project's name
+_LONGEST_TASK = 200  # characters of the task's first line at the top
+_DIGITS = 12  # of a commit's id
+_MARKS = (
+    "A line `...`, or a comment such as `# ...12` of 12 lines, stands for lines that are left out."
+)
+_OVERVIEW = (
+    " This is an overview: the tree with what its folders hold, what the project says of itself, how it is built and "
+    "where it starts, and the central definitions of each large folder."
+)
+_SELECTED = " It covers only the files that the configuration or the command line selects."
 
+Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files
 Fitted = Mapping[Section, FittedSection]
 
 
-def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
+def whole_sections(request: Request) -> Parts:
+    """Return the sections of a prompt without a budget: discussion, results and the user's texts."""
+    parts: dict[Section, Sequence[Segment]] = {
+        Section.HISTORY: safe_discussion_segments(request.history)
+    }
+    if finish := request.finish:
+        parts[Section.INSTRUCTIONS] = instructions_section(finish.instructions)
+        parts[Section.ATTACHED] = attached_section(finish.attached)
+    if request.results:
+        parts[Section.RESULTS] = _results_section(request, None, len).segments
+    return parts
+
+
+def _results_section(request: Request, limit: int | None, count: Count) -> FittedSection:
+    # Few prompts have results.
+    from aggregate.prompt.sections.subagent_results import fit_results, whole_results
+
+    if limit is None:
+        return whole_results(request.results)
+    return fit_results(request.results, limit, count, is_readable=request.reads_results)
+
+
+def frame_of(request: Request, *, commit: str, note: str = "") -> Parts:
     """Return the first and last sections of a budgeted prompt.
 
-    See rules T-7 and T-12. ``note`` is a sentence about the choice of files, for example if it is a guess.
+    See rules T-7 and T-12. ``commit`` is the last commit's id, ``note`` a sentence about the choice of files, for
+    example if it is a guess.
     """
     task, finish = request.task, request.finish
-    if request.budget is None or finish is None or not finish.has_frame:
+    if finish is None or not finish.has_frame or not (task or request.is_structural):
         return {}
-    is_overview = request.is_structural
-    is_whole = request.is_overview and request.narrowing == Narrowing()
-    first = (project_segment(request.title, is_overview=is_overview, is_whole=is_whole),)
-    if task is None:
-        return {Section.PROJECT: first} if is_overview else {}
-    if request.is_review:
+    overview = ""
+    if request.is_structural:
+        is_whole = request.is_overview and request.narrowing == Narrowing()
+        overview = _OVERVIEW if is_whole else f"{_OVERVIEW}{_SELECTED}"
+    title = heading_text(shorten(request.title, _LONGEST_NAME))
+    project = f"the project {title}" if request.title else "a project"
+    text = f"Parts of {project}.{overview} {_MARKS}"
+    first = [Segment(Section.PROJECT, text, Stability.STABLE)]
+    if task is None or request.is_review:
         return {Section.PROJECT: first}
-    head = find_head(str(request.base_dir))
-    commit = head.commit if head else ""
+    words = "" if request.history else heading_text(first_line(task.text, _LONGEST_TASK))
+    if words:
+        top = f"- Task, in full at the end: {words}"
+        first.append(Segment(Section.PROJECT, top, Stability.VOLATILE))
     end = task_segment(clean_issue(task.text), commit=commit, since=finish.changes, note=note)
-    top = None if request.history else task_line(task.text)
-    return {Section.PROJECT: (*first, top) if top else first, Section.TASK: (end,) if end else ()}
+    return {Section.PROJECT: first, Section.TASK: (end,) if end else ()}
+
+
+def task_segment(
+    words: str, *, commit: str = "", since: str = "", note: str = ""
+) -> Segment | None:
+    """Return the section of the task.
+
+    It is at the end of a prompt. Without a task return ``None``. ``commit`` is the last commit's id, ``since`` the
+    revision of shown changes. ``note`` is an additional sentence, for example if the choice of files is a guess.
+    """
+    changes = f", with the changes since {heading_text(since)}" if since else ""
+    revision = f"Revision: {commit[:_DIGITS]}{changes}" if commit else ""
+    parts = [part for part in (revision, note, quoted(words.strip())) if part]
+    text = "\n\n".join(["## Task", *parts])
+    return Segment(Section.TASK, text, Stability.VOLATILE, TASK) if parts else None
 
 
 class ChangedFile(NamedTuple):
@@ -75,74 +125,34 @@ class RevisionChanges(NamedTuple):
     others: int = 0  # number of other changed files
 
 
-def changes_for(request: Request, ranks: Mapping[str, int], generated: Set[str]) -> RevisionChanges:
-    """Return the changed candidates, likeliest first, deleted files, and the number of others.
-
-    ``ranks`` are the candidates' positions by path, ``generated`` the paths of generated ones.
-    """
-    if not (request.finish and request.finish.changes):
-        return RevisionChanges()
-    base_dir = request.base_dir
-    is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
-    changes = read_changes(str(base_dir), request.finish.changes)
-    changes = [change for change in changes if not is_ours(change.path)]
-    listed = [change for change in changes if change.path in ranks or change.kind == "deleted"]
-    listed.sort(key=lambda change: ranks.get(change.path, len(ranks)))
-    files = [
-        _changed_file(change, request.redaction, is_generated=change.path in generated)
-        for change in listed
-    ]
-    return RevisionChanges(request.finish.changes, files, len(changes) - len(listed))
-
-
-def _changed_file(change: FileChange, redaction: Redaction, *, is_generated: bool) -> ChangedFile:
-    """Return a changed file; generated, binary and deleted ones have no hunks."""
-    lines = f"+{change.added} -{change.removed}" if change.hunks else ""
-    kinds = (change.kind, "generated" if is_generated else "", lines)
-    by_name = is_generated or change.kind == "deleted"
-    hunks = () if by_name else tuple(_redacted(hunk, redaction) for hunk in change.hunks)
-    return ChangedFile(change.path, ", ".join(filter(None, kinds)) or "changed", hunks)
-
-
-def _redacted(hunk: str, redaction: Redaction) -> str:
-    """Redact a hunk as a whole, without its ``+`` and ``-``, since a key may span lines."""
-    if not redaction.replaces:
-        return hunk
-    head, *lines = hunk.split("\n")
-    plain = "\n".join([head, *(line[1:] for line in lines)])
-    head, *texts = redact(plain, redaction).text.split("\n")
-    marked = [f"{line[:1]}{text}" for line, text in zip(lines, texts, strict=True)]
-    return "\n".join([head, *marked])
-
-
 @dataclass(frozen=True, slots=True)
 class Shares:
     """The sections of a budgeted prompt other than files, each with its share.
 
     Attributes:
-        changes: The changes to show.
-        tree: The tree of an overview.
-        parts: The largest part of the tokens, without those of pinned files, that each section may use.
+        parts: The largest part of the tokens, without those of pinned files, that each section with a content may use.
         least: The sections in their smallest size.
     """
 
     request: Request
     budget: Budget
     count: Count
-    changes: RevisionChanges
-    tree: Tree | None
+    changes: RevisionChanges = RevisionChanges()  # noqa: RUF009 - an immutable value
+    tree: "Tree | None" = None  # of an overview
     parts: Mapping[Section, float] = field(init=False)
     least: Fitted = field(init=False)
 
     def __post_init__(self) -> None:
-        parts = {
-            Section.TREE: _OF_TREE,
-            Section.HISTORY: self.budget.history,
-            Section.RESULTS: self.budget.results,
-            Section.INSTRUCTIONS: _OF_GIVEN,
-            Section.ATTACHED: _OF_GIVEN,
-            Section.CHANGES: _OF_CHANGES,
-        }
+        request, finish = self.request, self.request.finish or Finish()
+        contents = (
+            (Section.TREE, _OF_TREE, self.tree),
+            (Section.HISTORY, self.budget.history, request.history),
+            (Section.RESULTS, self.budget.results, request.results),
+            (Section.INSTRUCTIONS, _OF_GIVEN, finish.instructions),
+            (Section.ATTACHED, _OF_GIVEN, finish.attached),
+            (Section.CHANGES, _OF_CHANGES, self.changes.files or self.changes.others),
+        )
+        parts = {section: part for section, part, content in contents if content}
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "least", self.within(0))
 
@@ -174,8 +184,8 @@ class Shares:
         """Return a section with ``limit`` tokens beyond its smallest size."""
         request, count = self.request, self.count
         finish = request.finish or Finish()
-        if section is Section.TREE:
-            return _fit_tree(self.tree, limit, count) if self.tree else FittedSection()
+        if section is Section.TREE and self.tree:
+            return self.tree.fitted(limit, count)
         if section is Section.HISTORY:
             return fit_history(request.history, limit, count)
         if section is Section.INSTRUCTIONS:
@@ -184,24 +194,11 @@ class Shares:
             return fit_given(attached_section, finish.attached, limit, count)
         if section is Section.CHANGES:
             return _fit_changes(self.changes, limit, count)
-        if not request.results:
-            return FittedSection()
-        from aggregate.prompt.sections.subagent_results import fit_results  # few prompts have any
-
-        return fit_results(request.results, limit, count, is_readable=request.reads_results)
-
-
-def _fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
-    """Return the tree of files with as many open folders as ``limit`` tokens allow."""
-    sizes = [tokens_of(tree.segments(number), count) for number in range(len(tree.folders) + 1)]
-    number = bisect_right(sizes, limit) - 1
-    return FittedSection(tree.segments(number), sizes[number], sizes[-1])
+        return _results_section(request, limit, count)
 
 
 def _fit_changes(changes: RevisionChanges, limit: int, count: Count) -> FittedSection:
     """Return the section of changes in ``limit`` tokens: all files, and hunks of the likeliest ones."""
-    if not (changes.files or changes.others):
-        return FittedSection()
     prices = {hunk: count(f"{hunk}\n") for file in changes.files for hunk in file.hunks}
     frames = [count(_hunks_block(file.path, ()) + SEPARATOR) for file in changes.files]
     spent = tokens_of(_changes_segments(changes), count)
@@ -252,7 +249,7 @@ def _part_of(
         return _changes_segments(changes, [*shown[:number], hunks, *shown[number + 1 :]])
 
     room = limit - tokens_of(with_part(0), count)
-    size = largest_size(with_part, min(len(hunk), limit * _CHARACTERS) - 1, room, count)
+    size = largest_size(with_part, min(len(hunk), limit * CHARACTERS) - 1, room, count)
     return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []
 
 

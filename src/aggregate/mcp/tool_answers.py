@@ -1,32 +1,163 @@
-"""The tools ``read``, ``find`` and ``outline``."""
+"""The tools ``compose``, ``explain``, ``read``, ``find`` and ``outline``.
+
+``compose`` returns a prompt, or its summary with a handle.
+"""
 
 import json
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final, NamedTuple
 
-from aggregate.base.errors import ToolError
+from aggregate.base.errors import BudgetError, ToolError
 from aggregate.base.files import Entry, FileItem, ViewMode
+from aggregate.base.task_budget import Pick, Place, Task
 from aggregate.base.text import printable
-from aggregate.mcp.compose_tools import sheet
 from aggregate.mcp.workspace import (
     Call,
+    ComposeArguments,
+    ExplainArguments,
     FindArguments,
     OutlineArguments,
     ReadArguments,
+    ShownPrompt,
+    StoredPrompt,
     Workspace,
     fitting,
     is_handle,
 )
 from aggregate.project.files import OUTSIDE, SECRET
-from aggregate.prompt import File
-from aggregate.prompt.corpus import FileCorpus, look_up_name, number_of, shown_line
+from aggregate.prompt import File, compose_within_budget, count_prompt
+from aggregate.prompt.asking import Request, find_named, for_reader, is_named
+from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
+from aggregate.prompt.corpus import FileCorpus, check_focus, look_up_name, number_of, shown_line
 from aggregate.prompt.files import render_files
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts
+
+_HANDLE: Final = 40  # tokens of the line with a prompt's handle, usually some 25
+_NOTES: Final = 200  # tokens of warnings
+
+
+def compose(call: Call, arguments: ComposeArguments) -> str:
+    workspace, connection, _ = call
+    focus = tuple(map(Place.parse, arguments.focus))
+    symbols = tuple(arguments.symbols)
+    task = Task(arguments.task, focus=focus, symbols=symbols, since=arguments.since, is_strict=True)
+    if not (task.text.strip() or task.focus or task.symbols or task.since):
+        raise ToolError("compose: the task is empty: describe your next step")
+    budget = arguments.budget or workspace.cap
+    prompt = _compose_prompt(call, task, budget - _HANDLE)
+    # Notes after a prompt count against its budget.
+    overhead = _HANDLE + workspace.count(_notes(workspace, prompt))
+    if overhead > _HANDLE and workspace.count(prompt.markdown) + overhead > budget:
+        prompt = _compose_prompt(call, task, budget - overhead)
+    connection.last_prompt = handle = prompt.handle
+    tokens = workspace.count(prompt.markdown)
+    if earlier := connection.prompts.get(handle):
+        return (
+            f"[{handle}: {tokens:,} tokens, the same prompt as in your call {earlier.call}: "
+            f'read "{handle}" repeats it]\n{_notes(workspace, prompt, repeated=earlier.notes)}'
+        )
+    connection.prompts[handle] = ShownPrompt(
+        connection.calls, frozenset(for_reader(prompt.composition.warnings))
+    )
+    ending = f"[{handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
+    ending += _notes(workspace, prompt)
+    answer = f"{prompt.markdown}\n\n{ending}"
+    if workspace.count(answer) <= workspace.cap:
+        for file in prompt.composition.files:
+            if lines := prompt.composition.source_map.verbatim_lines(file.path):
+                connection.ledger.record(
+                    file.path, file.source.text, sorted(lines), call=connection.calls
+                )
+        return answer
+    head = chain(*audit_lines(_audit(workspace, prompt)))
+    more = f'explain "{handle}" shows single files'
+    longer = f'This prompt is longer than an answer: read "{handle}" returns it in parts.\n\n'
+    room = workspace.cap - workspace.count(longer + ending)
+    return longer + workspace.capped(head, limit=room, more=more) + ending
+
+
+def _compose_prompt(call: Call, task: Task, budget: int) -> StoredPrompt:
+    workspace = call.workspace
+    request = workspace.request(task, budget=max(budget, 1))
+    files = workspace.read_files(request, call.progress)
+    check_focus(request, files.selection)
+    request = _with_picks(request, files)
+    try:
+        composition = compose_within_budget(request, index=workspace.index, files=files)
+    except BudgetError as error:  # its fixes are options of the command line
+        sufficient = error.smallest + _HANDLE + _NOTES
+        raise ToolError(
+            f"compose: {error.reason}; use a budget of {sufficient} or focus on less"
+        ) from None
+    workspace.index.flush()
+    return workspace.keep(request, composition)
+
+
+def _with_picks(request: Request, corpus: FileCorpus) -> Request:
+    """Turn focus on symbols and whole files into picks (T-10)."""
+    task = request.task or Task()
+    if not task.focus:
+        return request
+    pairs = [
+        (facts.path, file.item.path) for facts, file in zip(corpus.files, corpus.shown, strict=True)
+    ]
+    matches = {place: () if place.first else find_named(pairs, place.path) for place in task.focus}
+    numbers = [*chain(*matches.values())]
+    picks = [Pick(corpus.files[number].path) for number in numbers]
+    names = [
+        Pick(pick.path, ".".join(definition.path))
+        for pick, analysis in zip(picks, corpus.analyses(numbers), strict=True)
+        for definition in analysis.definitions
+    ]
+    symbols: tuple[str, ...] = ()  # that match nothing
+    for name in task.symbols:
+        called = [pick for pick in names if f".{pick.definition}".endswith(f".{name}")]
+        picks += called
+        symbols += () if called else (name,)
+    focus = tuple(place for place in matches if not matches[place])
+    # If only some focus files or symbols match nothing, warn instead of failing.
+    is_strict = len(symbols) == len(task.symbols) and len(focus) in (0, len(task.focus))
+    task = replace(task, focus=focus, symbols=symbols, picks=tuple(picks), is_strict=is_strict)
+    return replace(request, task=task)
+
+
+def _notes(workspace: Workspace, prompt: StoredPrompt, *, repeated: Container[str] = ()) -> str:
+    notes = [
+        f"[{sentence}]"
+        for sentence in for_reader(prompt.composition.warnings)
+        if sentence not in repeated
+    ]
+    return workspace.capped(notes, limit=_NOTES, more="aggregate run prints them")
+
+
+def _audit(workspace: Workspace, prompt: StoredPrompt) -> Audit:
+    counts = count_prompt(prompt.composition.prompt, index=workspace.index)
+    return audit_of(prompt.request, prompt.composition, counts)
+
+
+def explain(call: Call, arguments: ExplainArguments) -> str:
+    workspace = call.workspace
+    handle = arguments.handle or call.connection.last_prompt
+    if not handle:
+        raise ToolError("explain: compose a prompt first, or pass its handle")
+    audit = _audit(workspace, workspace.prompt(handle))
+    path = arguments.path
+    if not path:
+        lines = chain(*audit_lines(audit, title=handle))
+        return workspace.capped(lines, more="pass a path to see one file")
+    rows = [row for row in audit.rows if row.path == path]
+    rows = rows or [row for row in audit.rows if is_named(row.path, row.entry, [path])]
+    if not rows:
+        raise ToolError(f"explain: no candidate of {handle} is called {path}")
+    row_texts = (line for row in rows for line in row_lines(audit, row))
+    return workspace.capped(row_texts, more="pass a longer path")
+
 
 _OVERHEAD: Final = 120  # tokens of an answer beside the text
 
@@ -123,6 +254,8 @@ def _page(lines: Sequence[str], arguments: ReadArguments, workspace: Workspace) 
 
 _MOST_LINES: Final = 200  # matching lines of a text
 _CHARACTERS: Final = 4  # of a token, about
+_SHEET: Final = 2_500  # tokens of the likeliest files, measured to be enough
+_PICK: Final = "[pass the relevant ones to compose: paths as focus, names as symbols]\n"
 _MOST_NAMED: Final = 300  # files with definitions in an outline; those of more never fit
 
 
@@ -152,21 +285,25 @@ def _look(call: Call, path: str, *, tool: str) -> tuple[FileCorpus, str, dict[in
 
 
 def find(call: Call, arguments: FindArguments) -> str:
+    workspace = call.workspace
     query = arguments.query.strip()
     task = arguments.task.strip()
     if bool(query) == bool(task) or (task and arguments.path):
         raise ToolError("find: pass a query, perhaps with a path, or a task alone")
     if task:
-        return sheet(call, task)
+        most = min(_SHEET, workspace.cap) - workspace.count(_PICK)
+        sheet = workspace.sheet(Task(task), call.progress, most=most)
+        workspace.index.flush()
+        return f"{sheet}{_PICK}"
     corpus, folder, below = _look(call, arguments.path, tool="find")
     lines = look_up_name(corpus, query, below)
     if not lines:
         matches = list(_matches(corpus, query, below))
         number = len(matches)
-        most = f"the first {number:,}" if number >= _MOST_LINES else number_of(number, "line")
+        total = f"the first {number:,}" if number >= _MOST_LINES else number_of(number, "line")
         scope = f" below {folder}" if folder else ""
-        lines = [f"{most} with {shown_line(query)!r}{scope}", *matches]
-    return call.workspace.capped(lines, more="pass a longer text, or a path to search in")
+        lines = [f"{total} with {shown_line(query)!r}{scope}", *matches]
+    return workspace.capped(lines, more="pass a longer text, or a path to search in")
 
 
 def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from aggregate.agents.tracks.durable.database import Heartbeat
+from aggregate.agents.tracks.durable.run_database import Heartbeat
 from aggregate.base.disk.writing import create_private, private_folder
 
 _SUBSEC_SINCE = (3, 42)  # the version of SQLite with unixepoch('subsec')

@@ -6,7 +6,7 @@ again, which never happens on another machine. A run on SQLite does not load thi
 
 import sqlalchemy as sa
 
-from aggregate.agents.tracks.durable.database import Heartbeat, begins_with, column, table
+from aggregate.agents.tracks.durable.run_database import Heartbeat, begins_with, column, table
 
 _SCHEMA_LOCK = 7266437226  # an advisory lock's number, unused by other programs
 # The server's clock: those of two machines may differ by more than a lease.

@@ -51,7 +51,11 @@ def take_turn(client: Client, request: ChatRequest, *, in_text: Collection[str])
         calls = calls_in_text(text, in_text)
     if in_text and not (calls or request.tools) and reply.stop is FinishReason.LENGTH:
         text, calls = without_cut_call(text)
-    fault = "" if calls else _fault_of(reply)
+    fault = ""
+    if not calls and reply.stop is FinishReason.REFUSED:
+        fault = "the model refused to answer"
+    elif not (calls or reply.text.strip()):
+        fault = f"the model answered nothing ({reply.stop.value})"
     return WorkerReply(
         fault or text,
         reply.usage.input + reply.usage.output,
@@ -85,13 +89,6 @@ def _metered(client: Client, request: ChatRequest, reply: Reply) -> Reply:
     if price is not None and usage != reply.usage and client.provider != SCRIPTED:
         price = cost(usage, client.model, provider=client.provider)
     return replace(reply, usage=usage, price=price)
-
-
-def _fault_of(reply: Reply) -> str:
-    """Return why a reply has no answer, or ``""``."""
-    if reply.stop is FinishReason.REFUSED:
-        return "the model refused to answer"
-    return "" if reply.text.strip() else f"the model answered nothing ({reply.stop.value})"
 
 
 def _doubts(reply: Reply, calls: Sequence[ToolCall], max_output: int) -> Iterator[str]:
@@ -239,24 +236,22 @@ def result_text(output: Any) -> str:  # noqa: ANN401 - a tool's JSON
 
     Strings keep their lines. A text with headings like those of a prompt is fenced.
     """
-    text = _plain_result(output)
+    if not isinstance(output, dict):
+        text = _text_of(output)
+    elif output.get("success") is False:
+        hint = f" {output['hint']}" if output.get("hint") else ""
+        text = f"error: {output.get('error', 'it failed')}{hint}"
+    else:
+        lines: list[str] = []
+        for name, value in output.items():
+            if isinstance(value, list) and all(isinstance(item, str) for item in value):
+                lines += [f"{name}:", *value]
+            elif name != "success":
+                is_content = name == "content" and isinstance(value, str)
+                lines.append(value if is_content else f"{name}: {_text_of(value)}")
+        text = "\n".join(lines)
     return text if plain_headings(text) == text else fence(text, "text")
 
 
-def _plain_result(output: Any) -> str:  # noqa: ANN401 - any JSON value
-    if isinstance(output, str):
-        return output
-    if not isinstance(output, dict):
-        return json.dumps(output, ensure_ascii=False)
-    if output.get("success") is False:
-        hint = f" {output['hint']}" if output.get("hint") else ""
-        return f"error: {output.get('error', 'it failed')}{hint}"
-    return "\n".join(_lines_of(name, value) for name, value in output.items() if name != "success")
-
-
-def _lines_of(name: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
-    if name == "content" and isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return "\n".join((f"{name}:", *value))
-    return f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+def _text_of(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -15,11 +15,12 @@ from typing import Final, NamedTuple, Protocol
 
 from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
 from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
-from aggregate.agents.tracks.terms import WorkerTerms
+from aggregate.agents.tracks.worker_terms import WorkerTerms
 from aggregate.base.errors import SandboxError, StateError, ToolError, WorkerError
 from aggregate.project.git import own_git
 
 BASE: Final = "base"  # the name of a run's first commit
+MOST_BYTES: Final = 200_000_000  # of a pack, which the database holds in memory
 CHECK_SECONDS: Final = 600.0  # of one run of a ticket's check
 _NAMED: Final = 40  # files that others have changed
 _CHANGED: Final = "Other tickets have changed these files since the context above was made, so read them anew: {}."
@@ -154,14 +155,23 @@ class Depot:
 
     def _unpack(self, pack: Pack) -> None:
         if not pack.parents:
-            with (self.folder / "git" / "shallow").open("ab") as shallow:
-                shallow.write(f"{pack.commit}\n".encode())
+            self.cut_history(pack.commit)
         self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
+
+    def cut_history(self, commit: str) -> None:
+        """Read a commit as one without parents."""
+        with (self.folder / "git" / "shallow").open("ab") as shallow:
+            shallow.write(f"{commit}\n".encode())
 
     def pack(self, commit: str, parents: Sequence[str]) -> Pack:
         lines = [commit, *(f"^{parent}" for parent in parents)]
         wanted = "".join(f"{line}\n" for line in lines)
         data = self.git("pack-objects", "-q", "--revs", "--thin", "--stdout", stdin=wanted.encode())
+        if len(data) > MOST_BYTES:
+            raise StateError(
+                f"the files of {commit[:12]} have {len(data):,} bytes, and work trees are limited to "
+                f"{MOST_BYTES:,}: move tickets that change files to a smaller project"
+            )
         return Pack(commit, tuple(parents), data)
 
     def store(self, commit: str, *parents: str) -> None:
@@ -217,59 +227,6 @@ class Depot:
     def content(self, blob: str) -> bytes:
         return b"" if not blob.strip("0") else self.git("cat-file", "blob", blob)
 
-    def check_out(self, commit: str) -> "WorkTree":
-        tree = WorkTree(self, Path(mkdtemp(dir=self.folder)))
-        tree.go_to(commit)
-        return tree
-
-
-@dataclass(slots=True)
-class WorkTree:
-    """A folder with the files of a commit."""
-
-    depot: Depot
-    folder: Path
-    commit: str = ""  # its state, "" if unknown
-
-    def go_to(self, commit: str) -> None:
-        """Check out a commit; other content of the folder is lost."""
-        if commit == self.commit:
-            return
-        for path in self.folder.iterdir():
-            _remove(path)
-        self._git("read-tree", commit)
-        self._git("checkout-index", "-a", "-f", "-u")
-        self.commit = commit
-
-    def write(self) -> str:
-        """Write the folder's files as a git tree; nested repositories are left out."""
-        for path in self.folder.rglob(".git"):
-            _remove(path)
-        self._git("add", "-A", ".")
-        return self._git("write-tree").decode().strip()
-
-    def save(self) -> str:
-        """Commit the folder's files; without changes return the previous commit."""
-        tree = self.write()
-        if tree != self.depot.tree_of(self.commit):
-            self.commit = self.depot.commit(tree, (self.commit,), "A call")
-        return self.commit
-
-    def remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _git(self, *arguments: str) -> bytes:
-        index = self.depot.folder / f"{self.folder.name}.index"
-        variables = {"GIT_WORK_TREE": str(self.folder), "GIT_INDEX_FILE": str(index)}
-        return self.depot.git("-C", str(self.folder), *arguments, variables=variables)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
 
 def open_changes(assignment: Assignment, terms: WorkerTerms, trees: Trees | None) -> "Changes":
     if assignment.verify:
@@ -287,7 +244,7 @@ def open_changes(assignment: Assignment, terms: WorkerTerms, trees: Trees | None
 
 
 class Changes:
-    """The folder of a ticket: its work tree, checked out at first need.
+    """The folder of a ticket: a work tree with the files of a commit, checked out at first need.
 
     Without a depot it is the worker's own folder, which is only read.
     """
@@ -299,44 +256,53 @@ class Changes:
         self.terms = terms
         self.depot = depot
         self.commit = assignment.base  # the state after the recorded calls
-        self._tree: WorkTree | None = None
+        self._folder: Path | None = None  # of the work tree
+        self._present = ""  # the commit in the folder, "" if unknown
         self._tools: ToolRegistry | None = None
 
     def tools(self) -> ToolRegistry:
         """Return the ticket's tools on its folder, restored to the last recorded call."""
-        tree = self._checked_out()
+        folder = self._checked_out()
         if self._tools is None:
-            registry = self.terms.tools_in(self._changer(tree)) if tree else self.terms.tools
+            registry = self.terms.tools
+            if folder is not None:
+                registry = self.terms.tools_in(self._changer(folder))
             self._tools = registry.only(self.assignment.tools)
         return self._tools
 
     def save(self) -> str:
-        """Return the commit of the work tree's present state, ``""`` without one."""
-        tree = self._checked_out(is_changed=True)
-        if tree is None:
+        """Commit the files after a call; return the commit, ``""`` without a work tree.
+
+        Without changes it is the commit before.
+        """
+        if self.depot is None or self._folder is None:
             return ""
-        parent = tree.commit
-        self.commit = tree.save()
-        if self.commit != parent:
-            tree.depot.store(self.commit, parent)
+        for path in self._folder.rglob(".git"):  # nested repositories are left out
+            _remove(path)
+        self._git("add", "-A", ".")
+        tree = self._git("write-tree").decode().strip()
+        parent = self.commit = self._present
+        if tree != self.depot.tree_of(parent):
+            self.commit = self._present = self.depot.commit(tree, (parent,), "A call")
+            self.depot.store(self.commit, parent)
         return self.commit
 
     def go_to(self, commit: str) -> None:
         """Restore the state of a recorded commit."""
-        if self._tree is not None and not commit:
-            self._tree.commit = ""  # a call was given up, and may have changed any file
+        if not commit:
+            self._present = ""  # a call was given up, and may have changed any file
         self.commit = commit or self.commit
 
     def check(self) -> str:
         """Run the ticket's check; return its output if it fails, else ``""``."""
-        tree = self._checked_out()
-        if tree is None:
+        folder = self._checked_out()
+        if folder is None:
             return ""
         try:
-            output = self._changer(tree).run(self.assignment.verify, seconds=CHECK_SECONDS)
+            output = self._changer(folder).run(self.assignment.verify, seconds=CHECK_SECONDS)
         except (SandboxError, ToolError) as error:
             output = str(error)
-        tree.commit = ""  # files written by the check are not the ticket's changes
+        self._present = ""  # files written by the check are not the ticket's changes
         return "" if output.partition("\n")[0] == "exit code 0" else output
 
     def informed(self) -> Assignment:
@@ -370,19 +336,37 @@ class Changes:
         return replace(reply, commit=commit)
 
     def close(self) -> None:
-        if self._tree is not None:
-            self._tree.remove()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _changer(self, tree: WorkTree) -> ChangeTools:
-        return ChangeTools(tree.folder, self.assignment.folder, self.terms.commands)
+    def _changer(self, folder: Path) -> ChangeTools:
+        return ChangeTools(folder, self.assignment.folder, self.terms.commands)
 
-    def _checked_out(self, *, is_changed: bool = False) -> WorkTree | None:
+    def _checked_out(self) -> Path | None:
+        """Return the work tree with the files of the last recorded call; others in it are lost."""
         if self.depot is None:
             return None
-        if self._tree is not None and (is_changed or self._tree.commit == self.commit):
-            return self._tree
-        self.depot.take(self.commit)
-        if self._tree is None:
-            self._tree = self.depot.check_out(self.commit)
-        self._tree.go_to(self.commit)
-        return self._tree
+        if self._folder is None:
+            self._folder = Path(mkdtemp(dir=self.depot.folder))
+        if self._present != self.commit:
+            self.depot.take(self.commit)
+            for path in self._folder.iterdir():
+                _remove(path)
+            self._git("read-tree", self.commit)
+            self._git("checkout-index", "-a", "-f", "-u")
+            self._present = self.commit
+        return self._folder
+
+    def _git(self, *arguments: str) -> bytes:
+        if self.depot is None or self._folder is None:
+            return b""
+        index = self.depot.folder / f"{self._folder.name}.index"
+        variables = {"GIT_WORK_TREE": str(self._folder), "GIT_INDEX_FILE": str(index)}
+        return self.depot.git("-C", str(self._folder), *arguments, variables=variables)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -18,9 +18,9 @@ from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import AggregateError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.redaction import redact
-from aggregate.cli import remembered
+from aggregate.cli import replay
 from aggregate.cli.output import record
-from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
+from aggregate.cli.replay import Output, RememberedRun, ThisRun, Written
 from aggregate.project.configuration import CONFIG_NAME, Project
 from aggregate.project.index import Index
 from aggregate.prompt import Composition, File
@@ -63,7 +63,7 @@ def _edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedP
         if not this.changed.keys() <= by_file.keys():
             return None
         blocks = _edited_blocks(request, [by_file[path] for path in this.changed])
-        last = blocks and remembered.last_prompt(run)
+        last = blocks and replay.last_prompt(run)
         logged = read_request(last.path) if last else None
         if not blocks or not last or not logged:
             return None
@@ -192,7 +192,7 @@ class Recording:
         written: Written | None = None,
         pages: bytes = b"",
     ) -> None:
-        path = remembered.path_of(this.key)
+        path = replay.path_of(this.key)
         if witnesses is None or self._seen.doubts or path is None or not path.parent.is_dir():
             return
         names = "\n".join((*witnesses.files.paths, *(text for _, text in output)))
@@ -204,7 +204,7 @@ class Recording:
             this.key, witnesses, output, written, folder, root, this.began_ns, pages
         )
         data = run.pack()
-        if len(data) <= remembered.MOST_BYTES:
+        if len(data) <= replay.MOST_BYTES:
             replace_own(path, data)
             _remove_old(path)
 
@@ -317,12 +317,12 @@ def _hash_of(path: Path) -> str:
 
 def _marked(output: Iterable[tuple[int, str]], path: Path) -> Output:
     """Replace the prompt's path in the output by a mark, for a replay."""
-    quoted, mark = json.dumps(str(path)), f'"{remembered.QUOTED_PATH}"'
+    quoted, mark = json.dumps(str(path)), f'"{replay.QUOTED_PATH}"'
     marked = []
     for number, text in output:
         if number == 1:
             text = text.replace(quoted, mark, 1)  # noqa: PLW2901
-            text = text.replace(f"{path}\n", f"{remembered.PATH}\n", 1)  # noqa: PLW2901
+            text = text.replace(f"{path}\n", f"{replay.PATH}\n", 1)  # noqa: PLW2901
         marked.append((number, text))
     return marked
 
