@@ -18,6 +18,7 @@ from aggregate.sending import context_window, exceeded_window
 from aggregate.sending.clients import PROVIDERS
 from aggregate.sending.prices import USUAL_WINDOW
 from tests.cli.command_line import aggregate, start
+from tests.processes import python
 from tests.projects import project
 
 
@@ -147,7 +148,7 @@ def test_windows_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     usual = [provider.model for provider in PROVIDERS.values() if provider.model]
     assert max(context_window(model) or 0 for model in usual) == USUAL_WINDOW
     code = "import sys; from aggregate.sending import exceeded_window; exceeded_window(5_000_000); print(*sys.modules)"
-    loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    loaded = python(code).split()
     assert not {"genai_prices", "asyncio", "httpx"} & {*loaded}
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     project(tmp_path / "manual_slop", {"manual_slop.toml": '[models."vast"]\nwindow = 4_000_000\n'})

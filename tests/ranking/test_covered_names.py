@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.covered_names import looks_like_question, root_of, topic_words
+from aggregate.ranking.task_text import looks_like_question, root_of, topic_words
 
 
 @pytest.mark.parametrize(

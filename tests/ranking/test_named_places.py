@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.ranking.task_text import MOST_LOCATIONS, locations_in
+from aggregate.ranking.code_locations import MOST_LOCATIONS, locations_in
 
 MESSAGES = Path(__file__).with_name("messages")
 SHOP = "/home/ada/shop"

@@ -243,6 +243,11 @@ class Recording:
             if not f"{path}/".startswith((*UNSEEN, *caches)) and not path.endswith(".pyc")
             if not (path.startswith(own.folder) and own.has_record(path))
         ]
+        earlier = this.earlier and this.earlier.witnesses
+        if earlier and earlier.own == own and earlier.covers(paths):
+            # Compared with the disk at the start: only ``changed`` is new.
+            witnesses = earlier.with_files(this.changed, now_ns=this.began_ns)
+            return witnesses.following(program_paths(), seen_ns=this.began_ns)
         return Witnesses.of(
             own,
             paths,

@@ -6,12 +6,12 @@ Independent kinds of evidence are weighted and summed. Pure: the caller reads fi
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.ranking.covered_names import *
+    from aggregate.ranking.covered_names import named_files
     from aggregate.ranking.evidence import *
-    from aggregate.ranking.history_evidence import *
+    from aggregate.ranking.history_evidence import changed_together
     from aggregate.ranking.inquiry import *
-    from aggregate.ranking.kind_evidence import *
-    from aggregate.ranking.mentions import *
+    from aggregate.ranking.kind_evidence import companions
+    from aggregate.ranking.mentions import no_definitions, sole_definitions
     from aggregate.ranking.message_text import *
     from aggregate.ranking.named_identifiers import *
     from aggregate.ranking.paths import *

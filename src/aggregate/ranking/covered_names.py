@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from itertools import chain, takewhile
 from math import fsum, sqrt
 from typing import Final
@@ -11,54 +11,9 @@ from aggregate.ranking.evidence import Evidence, best_keys, by_piece, lift, rari
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.named_identifiers import CERTAIN, name_parts, named_identifiers
 from aggregate.ranking.paths import PathKind
-from aggregate.ranking.terms import COMMIT_WORDS, NO_TERMS, STOP_WORDS, split_identifier, stem
+from aggregate.ranking.terms import STOP_WORDS, root_of, split_identifier
 
-# Words before circumstances in a first line.
-_CIRCUMSTANCES: Final = re.compile(
-    r"\b(?:after|are|as|at|be|before|by|during|for|from|in|into|is|like|of|on|that|through|to|using|via|was|were|when"
-    r"|with|without)\b",
-    re.IGNORECASE,
-)
-_ASKING: Final = re.compile(
-    r"\s*+(?:(?:how|what|when|where|which|who|why)\b(?>(?:\s++(?:are|can|did|do|does|is|should|to)\b)*))?",
-    re.IGNORECASE,
-)
-_QUESTION: Final = re.compile(
-    r"\s*+(?:can|do(?! not\b)|does|how|is|what|when|where|which|who|why)\b(?!['’]t)", re.IGNORECASE
-)
-# Verbs of a statement (a fault, a request), absent in the name of a thing.
-_STATING: Final = re.compile(
-    r"^(?!.*\bhow\b).*(?:\b(?:are|can|cannot|could|crash(?:es)?|did|do|does|fails?|had|hangs?|has|have|ignores?|is|must"
-    r"|raises?|returns?|should|was|were|will|would)\b|n't\b)",
-    re.IGNORECASE,
-)
-# First words of a request for a change; a commit's first line with another verb counts as a question.
-_CHANGING: Final = COMMIT_WORDS | frozenset(
-    """
-    accept apply avoid bring build check clarify clean clear convert correct create cut declare default define delete
-    deprecate detect disable document don drop enable ensure expose extend extract finish format generate get give guard
-    handle hide ignore implement include increase initialize inline install keep let limit link log mark mention migrate
-    mock move normalize omit only optimise optimize optionally override parse pass pin port prefer prepare prevent print
-    properly publish put raise re read reduce reenable reject relax rename reorder reorganize replace report require
-    reset respect restore restrict return reuse rewrite run separate set show simplify skip sort specify speed split
-    start stop store streamline strip switch sync test tidy translate treat trim try turn undo unify upgrade validate
-    warn work workaround wrap write
-    """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
-)
-_COMMIT_MARK: Final = re.compile(r"\(#\d+\)|\bv?\d+\.\d+|\w:\s|\S\n")
-_CIRCUMSTANCE: Final = 0.25  # weight of a circumstance's word; 1 for the topic
-# Weight of a question's word relative to the one before: the topic comes first. NDCG of answers is .012 higher on 17
-# projects and .004 lower on eight others, within noise; changes would be found less well.
-_NEXT: Final = 0.8
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
-_MOST_WORDS: Final = 40
-# Derivational endings with the fewest letters of the root: ``creation`` becomes ``creat``, not ``cre``.
-# ``configuration`` and ``configure`` share only ``config``.
-_ENDINGS: Final = (
-    *((ending, 5) for ending in ("ization", "isation", "ation", "ition", "ator", "at")),
-    *((ending, 3) for ending in ("izer", "ment", "abl", "ibl", "iz", "iv", "ity", "ion", "ing")),
-    *((ending, 3) for ending in ("er", "or", "al", "ed", "s", "e", "i", "y")),
-)
 _PACKAGE_FILES: Final = frozenset({"__init__", "index", "init", "mod"})  # named by their folder
 _SHORTEST_PREFIX: Final = 4
 _PREFIX: Final = 0.8  # value if only one word's prefix matches the other
@@ -68,51 +23,12 @@ _CHANGE: Final = 0.2
 _ANY: Final = 0.3
 
 
-def root_of(word: str) -> str:
-    """Return the stem of a word, which need not be a word itself."""
-    root = stem(word)
-    for ending, least in _ENDINGS:
-        if root.endswith(ending) and len(root) - len(ending) >= least:
-            return root[: -len(ending)]
-    return root
+def of_files(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
+    """Return evidence from the words of files' names, and from the names that the task writes."""
+    return _file_names(inquiry), named_files(inquiry)
 
 
-def topic_words(line: str, *, is_question: bool) -> Mapping[str, float]:
-    """Return the stems of the words in a task's first line, with a weight for each."""
-    begin = _ASKING.match(line)
-    rest = line[begin.end() :] if begin else line
-    ignored = STOP_WORDS if is_question else NO_TERMS  # a question may be about ``add``
-    ends = [match.start() for match in _CIRCUMSTANCES.finditer(rest)]
-    end = next((end for end in ends if _roots(rest[:end], ignored)), None)
-    words = dict.fromkeys(_roots(rest, ignored), _CIRCUMSTANCE)
-    words |= dict.fromkeys(_roots(rest[:end], ignored), 1.0)
-    step = _NEXT if is_question else 1.0
-    return {word: value * step**index for index, (word, value) in enumerate(words.items())}
-
-
-def looks_like_question(text: str) -> bool:
-    """Return whether a task is a question or names something."""
-    text = text.strip()
-    first = _WORD.search(text)
-    if first is None:
-        return False
-    if _QUESTION.match(text) or text.endswith("?"):
-        return True
-    is_change = first[0].lower() in _CHANGING or _COMMIT_MARK.search(text)
-    return not (is_change or _STATING.match(text))
-
-
-def _roots(text: str, ignored: Set[str]) -> Sequence[str]:
-    roots: list[str] = []
-    for word in _WORD.findall(text)[:_MOST_WORDS]:
-        for part in split_identifier(word):
-            lower = part.lower()
-            if len(lower) > 1 and lower not in ignored:
-                roots.append(root_of(lower))
-    return roots
-
-
-def file_names(inquiry: Inquiry) -> Evidence:
+def _file_names(inquiry: Inquiry) -> Evidence:
     """Return as evidence how much of each file's name the words of the task cover."""
     stems = [name_of(facts.path) for facts in inquiry.files]
     coverage = _coverage(Counter(stems), inquiry.question.task.topic)
@@ -198,7 +114,7 @@ def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
     return ()
 
 
-def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+def of_pieces(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return as evidence how much of each definition's name the words of the task cover."""
     names_by_file: dict[int, list[str]] = {}
     for file, analysis in candidates.items():

@@ -2,11 +2,8 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from heapq import nlargest
-from itertools import chain
-from math import exp, fsum, inf, log
-from operator import itemgetter
+from math import log
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
@@ -134,6 +131,9 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 )
 
 
+PICKED = ("picked", "picked definition")  # by a model from the shortlist (rule T-10)
+
+
 class RankedFile(NamedTuple):
     """A file with its score, rank and reasons."""
 
@@ -158,131 +158,3 @@ class Ranking:
     # Factor that turns an unpicked file's score into its score without picks (rule B-6).
     unpicked: float = 1.0
     is_pointed: bool = False  # the task names a file, a definition or a location
-
-
-_MOST_REASONS = 6  # per file; further ones do not change its rank
-# Nearly every file has these, so they do not explain a rank.
-_UNEXPLAINED = {
-    "file size", "function", "language", "no program", "outside definitions", "piece size",
-}  # fmt: skip
-_SCORE = RankedFile._fields.index("score")
-_LEAST = 0.01
-PICKED = ("picked", "picked definition")  # by a model from the shortlist (rule T-10)
-
-
-def add_to_files(
-    sums: Sequence[float], evidences: Sequence[Evidence], weights: Mapping[str, float]
-) -> list[float]:
-    added = list(sums)
-    for evidence in evidences:
-        weight = weights.get(evidence.kind, 0.0)
-        if weight:
-            for file, value in evidence.files.items():
-                added[file] += weight * value
-    return added
-
-
-def add_to_pieces(
-    sums: Mapping[int, Sequence[float]], evidences: Sequence[Evidence], weights: Mapping[str, float]
-) -> Mapping[int, list[float]]:
-    added = {file: list(values) for file, values in sums.items()}
-    for evidence in evidences:
-        weight = weights.get(evidence.kind, 0.0)
-        if not weight:
-            continue
-        for file, value in evidence.files.items():
-            if file in added:
-                added[file] = [total + weight * value for total in added[file]]
-        for (file, piece), value in evidence.pieces.items():
-            added[file][piece] += weight * value
-    return added
-
-
-def probabilities(
-    pieces: Mapping[int, Sequence[float]], others: Mapping[int, float]
-) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
-    """Convert the scores of all pieces, and of files without pieces, to probabilities by softmax."""
-    best = max((value for values in pieces.values() for value in values), default=-inf)
-    best = max(best, max(others.values(), default=-inf))
-    if best == -inf:
-        return dict.fromkeys(pieces, ()), {}
-    shares: dict[int, list[float]] = {}
-    for file, values in pieces.items():
-        shares[file] = [exp(value - best) for value in values]
-    other_powers = {file: exp(value - best) for file, value in others.items()}
-    total = fsum(chain(map(fsum, shares.values()), other_powers.values()))
-    for file, powers in shares.items():
-        shares[file] = [power / total for power in powers]
-    for file, power in other_powers.items():
-        other_powers[file] = power / total  # in place: a monorepo has many
-    return shares, other_powers
-
-
-def unpicked_scale(
-    chances: Mapping[int, Sequence[float]],
-    evidences: Sequence[Evidence],
-    weights: Mapping[str, float],
-) -> float:
-    """Return the factor for restoring scores of unpicked files.
-
-    All scores sum to 1, so picks lower the scores of all other files by the same factor.
-    """
-    picks = [evidence for evidence in evidences if evidence.kind in PICKED]
-    files = {file for evidence in picks for file in evidence.files}
-    files.update(file for evidence in picks for file, _ in evidence.pieces)
-    zeros = {file: [0.0] * len(chances[file]) for file in sorted(files) if file in chances}
-    gained = fsum(
-        chance * (1 - exp(-value))
-        for file, values in add_to_pieces(zeros, picks, weights).items()
-        for chance, value in zip(chances[file], values, strict=True)
-    )
-    return 1 / (1 - gained)
-
-
-def reasons(
-    evidences: Sequence[Evidence],
-    weights: Mapping[str, float],
-    *,
-    best_pieces: Mapping[int, PieceKey],
-    files: Sequence[int],
-) -> Mapping[int, tuple[Reason, ...]]:
-    table: dict[int, list[Reason]] = {file: [] for file in files}
-    for evidence in evidences:
-        weight = weights.get(evidence.kind, 0.0)
-        if not weight or evidence.kind in _UNEXPLAINED:
-            continue
-        values = {file: evidence.files[file] for file in files if file in evidence.files}
-        for file, key in best_pieces.items() if evidence.pieces else ():
-            if key in evidence.pieces:
-                values[file] = values.get(file, 0.0) + evidence.pieces[key]
-        for file, value in values.items():
-            if abs(weight * value) >= _LEAST:
-                matched = evidence.matched.get(file, "")
-                table[file].append(Reason(evidence.kind, weight * value, matched))
-    strongest: dict[int, tuple[Reason, ...]] = {}
-    for file, candidates in table.items():
-        by_size = sorted(candidates, key=lambda reason: (-abs(reason.weight), reason.kind))
-        largest = by_size[:_MOST_REASONS]
-        strongest[file] = tuple(sorted(largest, key=lambda reason: (-reason.weight, reason.kind)))
-    return strongest
-
-
-def in_order(
-    files: int,
-    *,
-    pieces: Mapping[int, Sequence[float]],
-    others: Mapping[int, float],
-    why: Mapping[int, tuple[Reason, ...]],
-) -> Sequence[RankedFile]:
-    """Return the files by probability, the likeliest first.
-
-    Files of equal probability keep the order of the corpus.
-    """
-    ranked: list[RankedFile] = []
-    new_entry = partial(tuple.__new__, RankedFile)  # a third of the time of a call
-    for file in range(files):
-        scores = pieces.get(file)
-        score = others.get(file, 0.0) if scores is None else fsum(scores)
-        ranked.append(new_entry((file, score, scores or (), why.get(file, ()))))
-    ranked.sort(key=itemgetter(_SCORE), reverse=True)  # stable also in reverse
-    return ranked

@@ -1,11 +1,12 @@
-"""Detect vague tasks and misspelt names (rule T-9)."""
+"""Detect vague tasks, misspelt names and missing evidence (rule T-9)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from typing import Final
 
 from aggregate.base.task_budget import Guess, Missing
+from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
 from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import chore_of, kind_of_chore
@@ -94,10 +95,19 @@ _MOST_MISSPELT: Final = 3
 _MOST_NEAR: Final = 60
 
 
+def corrected(inquiry: Inquiry) -> Inquiry:
+    """Return the inquiry without names of other packages, and with corrected spelling."""
+    inquiry = replace(inquiry, question=without_foreign_names(inquiry))
+    question = spelt(inquiry)
+    return inquiry if question is inquiry.question else Inquiry.of(inquiry.corpus, question)
+
+
 def without_foreign_names(inquiry: Inquiry) -> Question:
     """Return the question without names of other packages, and without the project's own name."""
     task = inquiry.question.task
-    known = {*inquiry.paths.folders_by_name, *inquiry.paths.by_stem, ""}
+    known: Set[str] = frozenset()
+    if task.imported:
+        known = {*inquiry.paths.folders_by_name, *inquiry.paths.by_stem, ""}
     packages = {part for facts in inquiry.files for part in facts.path.lower().split("/")[:2]}
     names: dict[str, float] = {}
     foreign: set[str] = set()
@@ -180,3 +190,63 @@ def _definition_names(inquiry: Inquiry) -> Sequence[str]:
         if definition.path and len(definition.path[-1]) >= _SHORTEST
     }
     return list(names)
+
+
+# Characters of a language's files from which a lack of definitions is reported.
+_FEW_CHARACTERS = 2_000
+# Smallest reported share of text in unknown languages: every project has a licence and the like.
+_MANY = 0.2
+
+
+def missing_evidence(
+    inquiry: Inquiry, evidences: Sequence[Evidence], candidates: Candidates
+) -> Sequence[Missing]:
+    gaps = [
+        *inquiry.question.missing,
+        *(evidence.missing for evidence in evidences if evidence.missing),
+        *_missing_text(inquiry),
+        *_missing_definitions(inquiry, candidates),
+    ]
+    return tuple(dict.fromkeys(gaps))
+
+
+def _missing_text(inquiry: Inquiry) -> Iterator[Missing]:
+    if not inquiry.files:
+        yield Missing("files", "no files to rank")
+    elif any(gap.evidence == "text" for gap in inquiry.question.missing):
+        return  # the caller has reported it
+    elif not inquiry.question.task.text.strip():
+        yield Missing("text", "the task has no text")
+    elif not inquiry.terms:
+        yield Missing("text", "the task has no words to compare with the files")
+    elif not any(term.files for term in inquiry.terms):
+        yield Missing("text", "none of the task's words occurs in a file")
+
+
+def _missing_definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[Missing]:
+    characters: dict[str, int] = {}
+    defining: set[str] = set()
+    unknown: list[int] = []
+    for file, analysis in candidates.items():
+        facts = inquiry.files[file]
+        if not facts.language:
+            unknown.append(file)
+        elif analysis.definitions:
+            defining.add(facts.language)
+        elif facts.is_code:
+            characters[facts.language] = characters.get(facts.language, 0) + facts.characters
+    uninstalled = {language.name for language in LANGUAGES if not language.is_installed}
+    for language in sorted(characters):
+        if language in defining or characters[language] < _FEW_CHARACTERS:
+            continue
+        if language in uninstalled:
+            why = "is read as plain text, as its grammar is not installed"
+            yield Missing("grammars", f"{language} {why}: {HOW_TO_INSTALL}")
+        else:
+            yield Missing("definitions", f"no definitions were found in {language}")
+    size = sum(inquiry.files[file].characters for file in candidates)
+    unknown_size = sum(inquiry.files[file].characters for file in unknown)
+    if unknown and unknown_size >= _MANY * size:
+        path = inquiry.files[unknown[0]].path
+        suffix = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        yield Missing("definitions", f"no grammar for {path}{suffix}")

@@ -22,7 +22,12 @@ def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
     return [(commit.age, commit.score**2) for commit in inquiry.similar]
 
 
-def changed_files(inquiry: Inquiry) -> Evidence:
+def of_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
+    """Return evidence from similar changes, from messages of changes, and from recent changes."""
+    return _similar_files(inquiry), _message_text(inquiry), _last_changes(inquiry)
+
+
+def _similar_files(inquiry: Inquiry) -> Evidence:
     if not inquiry.question.commits:
         is_reported = any(missing.evidence == "history" for missing in inquiry.question.missing)
         missing = None if is_reported else Missing("history", "the project has no commits")
@@ -44,7 +49,7 @@ def changed_files(inquiry: Inquiry) -> Evidence:
     return Evidence("similar changes", files=weakened, matched=matched)
 
 
-def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
+def of_pieces(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
     """Return evidence for the definitions of similar changes, and for recently changed ones."""
     commits = inquiry.question.commits
     recent = range(min(_MOST_RECENT, len(commits)))
@@ -111,7 +116,7 @@ def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence
 _B: Final = 0.75  # BM25's usual length normalization; 0.3 was a little worse on commits
 
 
-def message_text(inquiry: Inquiry) -> Evidence:
+def _message_text(inquiry: Inquiry) -> Evidence:
     """Return as evidence how well commit messages match the task.
 
     A file's messages are those of the commits that changed it.
@@ -161,7 +166,7 @@ def _messages_by_file(
     return lengths, counts
 
 
-def last_changes(inquiry: Inquiry) -> Evidence:
+def _last_changes(inquiry: Inquiry) -> Evidence:
     """Return as evidence how recently each file was changed; the same for all questions."""
     values: dict[int, float] = {}
     matched: dict[int, str] = {}

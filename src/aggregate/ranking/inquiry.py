@@ -203,6 +203,7 @@ class Inquiry:
     """A question about a corpus, with values that several kinds of evidence need."""
 
     corpus: Corpus
+    files: Sequence[FileFacts]
     question: Question
     terms: Sequence[QueryTerm]
     matcher: TermMatcher
@@ -219,6 +220,7 @@ class Inquiry:
         matcher = TermMatcher(wanted)
         return cls(
             corpus,
+            corpus.files,
             question,
             terms,
             matcher,
@@ -228,10 +230,6 @@ class Inquiry:
             _words(question.task.text, wanted),
             _path_terms(corpus.files, matcher) if wanted else {},
         )
-
-    @property
-    def files(self) -> Sequence[FileFacts]:
-        return self.corpus.files
 
     def changed_in(self, commit: Commit) -> Sequence[int]:
         """Return the files that a commit changed."""

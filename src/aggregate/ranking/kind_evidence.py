@@ -77,6 +77,16 @@ _TRYING = re.compile(r"\b(?:testing|tested|sampled|benchmarked)\b", re.IGNORECAS
 _MOST_READ = 40_000  # characters of a task; the rest is a log
 
 
+def of_files(inquiry: Inquiry, exempt: Set[int] = frozenset()) -> Sequence[Evidence]:
+    """Return all evidence from the kinds of files; files in ``exempt`` have no penalty."""
+    # Questions are about public code, not about internal and outdated files.
+    is_question = inquiry.question.task.is_question
+    files = enumerate(inquiry.files if is_question else ())
+    inner = {file: 1.0 for file, facts in files if _INNER.search(facts.path)}
+    kinds = file_kinds(inquiry, exempt)
+    return [*kinds, Evidence("inner", files=inner), language_share(inquiry)]
+
+
 def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evidence, ...]:
     """Return four kinds of evidence from the kinds of files.
 
@@ -219,17 +229,6 @@ def _penalties(task: TaskText) -> Mapping[PathKind, float]:
         else:
             penalties[kind] = 1.0
     return penalties
-
-
-def inner_files(inquiry: Inquiry) -> Evidence:
-    """Return evidence against internal and outdated files.
-
-    This evidence is for questions only, which are about public code.
-    """
-    if not inquiry.question.task.is_question:
-        return Evidence("inner")
-    files = [file for file, facts in enumerate(inquiry.files) if _INNER.search(facts.path)]
-    return Evidence("inner", files=dict.fromkeys(files, 1.0))
 
 
 def language_share(inquiry: Inquiry) -> Evidence:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
+from typing import NamedTuple
 
 from aggregate.base.task_budget import Missing
 from aggregate.ranking.covered_names import MODULE, name_of
-from aggregate.ranking.evidence import PICKED, Evidence, PieceKey, lift, scaled
+from aggregate.ranking.evidence import PICKED, Evidence, PieceKey, best_keys, lift, scaled
 from aggregate.ranking.files.analysis import Analysis, Corpus
 from aggregate.ranking.inquiry import (
     Candidates,
@@ -21,6 +22,73 @@ from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import term_list, terms_in
 
 _Definition = tuple[int, int]  # file, index among its definitions
+
+
+class MentionedFiles(NamedTuple):
+    """Files that the task or the user mentions.
+
+    Attributes:
+        seeds: Files named by the user, directly or by symbols.
+        exempt: Seeds, and files of certain code locations in the task.
+        certainties: By file, how certainly it defines a name in the task.
+        candidates: Files to analyse regardless of other evidence.
+        needs_references: Whether the question needs the names used in files.
+    """
+
+    seeds: frozenset[int]
+    exempt: frozenset[int]
+    certainties: Mapping[int, float]
+    candidates: Sequence[int]
+    needs_references: bool
+
+
+# Certainty at which the file of a named definition becomes a candidate regardless of other evidence.
+_CERTAIN = 0.3
+
+
+def of_files(inquiry: Inquiry) -> MentionedFiles:
+    """Return the mentioned files, found without parsing except for symbols."""
+    question = inquiry.question
+    seeds = _seed_files(inquiry)
+    traced = traced_files(inquiry)
+    explicit = [files for location, files, _ in traced if _is_explicit(inquiry, location)]
+    certainties = _files_with_named_definitions(inquiry)
+    candidates = [file for _, files, _ in traced for file in files]
+    candidates += sorted(seeds)
+    candidates += [inquiry.paths.numbers[pick.path] for pick in question.picks]
+    candidates += [file for file in best_keys(certainties) if certainties[file] >= _CERTAIN]
+    has_seed = question.focus or question.symbols or question.changes or question.task.locations
+    is_word = any(is_word for *_, is_word in _sure_identifiers(inquiry))
+    return MentionedFiles(
+        seeds, seeds.union(*explicit), certainties, candidates, bool(has_seed) or is_word
+    )
+
+
+class MentionedPieces(NamedTuple):
+    """Evidence from names, places, seeds and picks."""
+
+    names: Sequence[Evidence]
+    traced: Evidence
+    seeds: Sequence[Evidence]
+    picks: Sequence[Evidence]
+
+
+def of_pieces(inquiry: Inquiry, candidates: Candidates) -> MentionedPieces:
+    question = inquiry.question
+    return MentionedPieces(
+        (
+            _named_definitions(inquiry, candidates),
+            sole_definitions(inquiry, candidates),
+            *_used_identifiers(inquiry, candidates),
+        ),
+        traced_pieces(inquiry, candidates),
+        (
+            _line_seeds(inquiry, candidates, kind="focus", ranges=question.focus),
+            _symbols(inquiry, candidates),
+            _line_seeds(inquiry, candidates, kind="changed since", ranges=question.changes),
+        ),
+        _picked(inquiry, candidates),
+    )
 
 
 def _definitions(
@@ -62,7 +130,7 @@ def _surest_names(inquiry: Inquiry) -> Sequence[tuple[str, float]]:
     return sorted(names, key=lambda item: -item[1])[:_MOST_NAMES]
 
 
-def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
+def _files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
     """Return the files that probably define a name in the task, found without parsing."""
     values: dict[int, float] = {}
     for text, certainty in _surest_names(inquiry):
@@ -74,7 +142,7 @@ def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
     return values
 
 
-def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+def _named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return evidence for definitions named in the task."""
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
@@ -119,7 +187,7 @@ def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return Evidence("all of the task", pieces=scaled(values), matched=matched)
 
 
-def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
+def _used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
     """Return evidence from uses of names in the task.
 
     One kind compares terms, the other exact spelling. ``_exit`` has the same term as the word "exit", which is far more
@@ -164,18 +232,11 @@ def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, b
             yield text, name, query, len(terms) == 1
 
 
-def needs_references(inquiry: Inquiry) -> bool:
-    """Return whether the question needs the names used in files."""
-    question = inquiry.question
-    has_seed = question.focus or question.symbols or question.changes or question.task.locations
-    return bool(has_seed) or any(is_word for *_, is_word in _sure_identifiers(inquiry))
-
-
 _REST_OF_FILE = 0.3
 _INNER = 0.6  # value of definitions inside a symbol: methods come after their class
 
 
-def seed_files(inquiry: Inquiry) -> frozenset[int]:
+def _seed_files(inquiry: Inquiry) -> frozenset[int]:
     """Return the files that the user named, directly or by symbols."""
     paths = [path for path, _, _ in (*inquiry.question.focus, *inquiry.question.changes)]
     files = {file for path in paths for file in _files_at(inquiry, path)}
@@ -202,15 +263,6 @@ def _files_that_may_define(corpus: Corpus, text: str) -> Sequence[int]:
 def _files_at(inquiry: Inquiry, path: str) -> Sequence[int]:
     number = inquiry.paths.numbers.get(path)
     return inquiry.paths.match(path)[0] if number is None else (number,)
-
-
-def seeded_pieces(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
-    question = inquiry.question
-    return (
-        _line_seeds(inquiry, candidates, kind="focus", ranges=question.focus),
-        _symbols(inquiry, candidates),
-        _line_seeds(inquiry, candidates, kind="changed since", ranges=question.changes),
-    )
 
 
 def _line_seeds(
@@ -265,7 +317,7 @@ def no_definitions(symbols: Sequence[str]) -> Missing:
     return Missing("symbol", f"no definition is called {' or '.join(symbols)}")
 
 
-def picked(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
+def _picked(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
     """Return evidence for files and definitions picked by a model.
 
     The values are the model's confidence.
@@ -313,16 +365,6 @@ def traced_files(inquiry: Inquiry) -> Sequence[tuple[Location, Sequence[int], fl
             traced.append((location, files, strength * share / sqrt(len(files))))
             strength *= _NEXT_FRAME
     return traced
-
-
-def pointed_files(inquiry: Inquiry) -> frozenset[int]:
-    """Return the files of code locations in the task."""
-    return frozenset(
-        file
-        for location, files, _ in traced_files(inquiry)
-        if _is_explicit(inquiry, location)
-        for file in files
-    )
 
 
 def _is_explicit(inquiry: Inquiry, location: Location) -> bool:

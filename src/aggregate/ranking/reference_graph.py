@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log1p
 
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled
 from aggregate.ranking.files.analysis import Analysis, Corpus, Reference
@@ -126,6 +127,39 @@ class Resolver:
 def _first_part(scope: str) -> str:
     match = _FIRST_PART.match(scope)
     return match[0] if match else ""
+
+
+_SHORTEST_NAME = 3  # letters of a name whose uses count; shorter names are ambiguous
+
+
+def used_by_others(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+    resolver = Resolver(inquiry.corpus, inquiry.paths, candidates)
+    users_of_file: dict[int, set[int]] = {}
+    users_of_definition: dict[tuple[int, int], set[int]] = {}
+    for user, analysis in candidates.items():
+        names: set[tuple[str, str, str]] = set()
+        for reference in analysis.references:
+            key = reference.name, reference.kind, reference.scope
+            if key in names or len(reference.name) < _SHORTEST_NAME:
+                continue
+            names.add(key)
+            target = resolver.sure_target(user, reference)
+            if target and target[0] != user:
+                users_of_file.setdefault(target[0], set()).add(user)
+                users_of_definition.setdefault(target, set()).add(user)
+    by_definition = {target: log1p(len(users)) for target, users in users_of_definition.items()}
+    values = {file: log1p(len(users)) for file, users in users_of_file.items()}
+    matched = {
+        file: f"used by {len(users)} file{'s' if len(users) > 1 else ''}"
+        for file, users in users_of_file.items()
+    }
+    pieces = {
+        (file, index): by_definition[(file, piece.definition)]
+        for file, analysis in candidates.items()
+        for index, piece in enumerate(analysis.pieces)
+        if (file, piece.definition) in by_definition
+    }
+    return Evidence("used by others", files=scaled(values), pieces=scaled(pieces), matched=matched)
 
 
 MOST_SOURCES = 30  # pieces from which evidence spreads; less likely ones are noise

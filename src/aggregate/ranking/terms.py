@@ -90,10 +90,6 @@ def term_hash(term: str) -> int:
     return crc32(term.encode(errors="surrogatepass"))
 
 
-def hashes_of_terms(word: bytes) -> Sequence[int]:
-    return _HASHES[word]
-
-
 def split_identifier(name: str) -> tuple[str, ...]:
     """Split ``getHTTP_Response`` into ``get``, ``HTTP``, ``Response``."""
     if name.isascii():
@@ -130,6 +126,24 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
+# Derivational endings with the fewest letters of the root: ``creation`` becomes ``creat``, not ``cre``.
+# ``configuration`` and ``configure`` share only ``config``.
+_ENDINGS: Final = (
+    *((ending, 5) for ending in ("ization", "isation", "ation", "ition", "ator", "at")),
+    *((ending, 3) for ending in ("izer", "ment", "abl", "ibl", "iz", "iv", "ity", "ion", "ing")),
+    *((ending, 3) for ending in ("er", "or", "al", "ed", "s", "e", "i", "y")),
+)
+
+
+def root_of(word: str) -> str:
+    """Return the stem of a word, which need not be a word itself."""
+    root = stem(word)
+    for ending, least in _ENDINGS:
+        if root.endswith(ending) and len(root) - len(ending) >= least:
+            return root[: -len(ending)]
+    return root
+
+
 def _terms_of(word: str) -> Sequence[str]:
     if max(word) < _FIRST_UNSPACED:
         return _terms_of_spaced(word)
@@ -145,7 +159,7 @@ def _terms_of(word: str) -> Sequence[str]:
 def _terms_of_spaced(word: str) -> Sequence[str]:
     if len(word) > LONGEST_WORD:
         return ()
-    if word.isalpha() and (word.islower() or (word.istitle() and word.isascii())):  # most words
+    if word.isalpha() and (word.islower() or word[1:].islower()):  # most words
         return _terms_of_part(word)
     parts = split_identifier(word)
     terms = [word.replace("_", "").lower()[:_LONGEST_TERM]] if len(parts) > 1 else []
@@ -180,7 +194,8 @@ class _Cache(dict[_Word, Sequence[_Value]]):
 
 def _hashes_of(word: bytes) -> Sequence[int]:
     if not word.isascii():
-        words = _WORD.findall(word.decode(errors="surrogatepass"))
+        text = word.decode(errors="surrogatepass")
+        words = (text,) if text.isalpha() else _WORD.findall(text)
         return tuple([term_hash(term) for part in words for term in _terms_of(part)])
     # The same as ``_terms_of`` in half of its time: a project has some hundred thousand different words.
     if len(word) > LONGEST_WORD:
@@ -202,3 +217,4 @@ _TERMS_OF_PARTS: Final = _Cache(_terms_of_part)
 _HASHES_OF_PARTS: Final = _Cache(_hashes_of_part)
 _TERMS: Final = _Cache(_terms_of)
 _HASHES: Final = _Cache(_hashes_of)
+hashes_of_terms: Final = _HASHES.__getitem__  # of a word

@@ -18,6 +18,28 @@ from aggregate.ranking.inquiry import Candidates, Inquiry
 FILE_B = 0.3  # little length normalization: a file's size is separate evidence
 
 
+def of_files(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
+    """Return evidence from the words of files, and from their sizes."""
+    sizes = {
+        file: min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
+        for file, facts in enumerate(inquiry.files)
+        if facts.characters
+    }
+    return file_text(inquiry), Evidence("file size", files=sizes)
+
+
+def of_pieces(
+    inquiry: Inquiry, candidates: Candidates
+) -> tuple[Sequence[Evidence], Sequence[Evidence]]:
+    """Return evidence from the words of pieces, and from their shapes."""
+    postings: dict[int, Mapping[str, Mapping[int, int]]] = {}
+    for file, analysis in candidates.items():
+        terms = [query.term for query in inquiry.terms if file in query.files]
+        postings[file] = {term: analysis.pieces_with(term) for term in terms}
+    text = _definition_text(inquiry, candidates, postings)
+    return (text, _subject(inquiry, candidates, postings)), _shapes(candidates)
+
+
 def file_text(inquiry: Inquiry) -> Evidence:
     files = inquiry.files
     average = average_of([facts.characters for facts in files])
@@ -50,15 +72,6 @@ NAME_WEIGHT = 3  # a word in the name counts like so many in the text
 Counts = Mapping[str, int]
 Postings = Mapping[int, Mapping[str, Mapping[int, int]]]
 _NOTHING: Counts = {}
-
-
-def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
-    postings: dict[int, Mapping[str, Mapping[int, int]]] = {}
-    for file, analysis in candidates.items():
-        terms = [query.term for query in inquiry.terms if file in query.files]
-        postings[file] = {term: analysis.pieces_with(term) for term in terms}
-    text = _definition_text(inquiry, candidates, postings)
-    return text, _subject(inquiry, candidates, postings)
 
 
 def _name_counts(inquiry: Inquiry, analysis: Analysis) -> Sequence[Counts]:
@@ -188,16 +201,7 @@ _FUNCTIONS = frozenset(
 )
 
 
-def file_sizes(inquiry: Inquiry) -> Evidence:
-    sizes = {
-        file: min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
-        for file, facts in enumerate(inquiry.files)
-        if facts.characters
-    }
-    return Evidence("file size", files=sizes)
-
-
-def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
+def _shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
     """Return three kinds of evidence about pieces: size, outside of definitions, inside functions."""
     sizes: dict[PieceKey, float] = {}
     outside: dict[PieceKey, float] = {}

@@ -245,6 +245,24 @@ class Witnesses(NamedTuple):
             return None
         return None if any(map(os.path.lexists, self.absent)) else changed
 
+    def covers(self, paths: Iterable[str]) -> bool:
+        """Return whether this record shows every later change of these paths."""
+        folders = {*self.folders.paths}
+        known = folders.union(self.files.paths, self.absent)
+        known.add(os.path.join(self.own.folder, ".gitignore"))  # part of the folder's names
+        return all(
+            path in known or (os.path.dirname(path) in folders and not os.path.lexists(path))
+            for path in paths
+        )
+
+    def following(self, paths: Iterable[str], *, seen_ns: int) -> "Witnesses | None":
+        """Return this record with the targets of more paths; ``None`` if one changed just now."""
+        targets = Stated([*self.followed.paths], self.followed.states[:])
+        for path in {*paths}.difference(self.followed.paths):
+            if not targets.add(path, described(os.stat(path)), seen_ns=seen_ns):
+                return None
+        return self._replace(followed=targets)
+
     def with_files(self, changed: Mapping[str, State], *, now_ns: int) -> "Witnesses":
         """Return this record with the status of changed files updated.
 

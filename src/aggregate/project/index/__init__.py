@@ -14,7 +14,7 @@ else:
         __name__,
         {
             "rows": "Kind code_version",
-            "store": "INDEX_FILE INDEX_FOLDER Index byte_limit describe index_path look_at open_index settled_mark user_index",
+            "store": "INDEX_FILE INDEX_FOLDER Index byte_limit index_path look_at open_index settled_mark user_index",
             "database": "clear_index read_report",
         },
     )

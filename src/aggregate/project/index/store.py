@@ -69,15 +69,6 @@ def settled_mark(state: State | None, name: str = "", *, seen_ns: int) -> bytes:
     return _mark(state, name) if state and is_settled(state, seen_ns) else b""
 
 
-def describe(paths: Iterable[str], *, seen_ns: int) -> bytes:
-    """Return the present states of files as bytes.
-
-    Returns ``b""`` if a file is missing or was changed just now.
-    """
-    marks = [settled_mark(look_at(path), seen_ns=seen_ns) for path in paths]
-    return b"\n".join(marks) if all(marks) else b""
-
-
 def _mark(state: State | None, name: str) -> bytes:
     # Names have no zero byte, which separates the marks of a group.
     return _MARK % state + name.encode(errors="surrogatepass") if state else b""
@@ -149,9 +140,7 @@ class Index:
         self.is_used = path is not None
         self._limit = limit
         self._verify = verify
-        self.now_ns = (
-            now  # the present time, recorded with states of files that are read afterwards
-        )
+        self.now_ns = now  # the time recorded with states of files that are read afterwards
         self._changes = PendingWrites()
         self._lock = RLock()
         self._opened: IndexFile | None = None

@@ -5,15 +5,13 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.prompt.corpus.commit_history import *
     from aggregate.prompt.corpus.file_corpus import *
-    from aggregate.prompt.corpus.file_groups import *
     from aggregate.prompt.corpus.ranked_files import *
 else:
     __getattr__ = door(
         __name__,
         {
             "commit_history": "CommitHistory",
-            "file_corpus": "FileCorpus look_up_name number_of read_files shown_line",
-            "file_groups": "analysed analysis_call",
+            "file_corpus": "analysed analysis_call FileCorpus look_up_name number_of read_files shown_line",
             "ranked_files": "check_focus is_unsure make_sheet question_for rank_files RankedFiles read_answer resolve_place Sheet SHEET_TOKENS with_answer with_scores",
         },
     )

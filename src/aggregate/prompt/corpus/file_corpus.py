@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from itertools import repeat
-from typing import Final
+from typing import Final, TypeVar
 
-from aggregate.base.concurrency import Call
+from aggregate.base.concurrency import Call, in_children
 from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import Index
 from aggregate.prompt.asking import Request
@@ -16,15 +18,10 @@ from aggregate.prompt.corpus.file_groups import (
     USUAL,
     FileGroup,
     Part,
-    analysed,
-    analysis_call,
     content_hash,
     identity_of,
-    look_at_groups,
+    kind_of,
     read_groups,
-    store_analysis,
-    stored_analyses,
-    stored_terms,
 )
 from aggregate.prompt.files import (
     File,
@@ -46,7 +43,33 @@ _NumberedPart = tuple[Part, Sequence[int]]  # a group's part, and the corpus num
 _BETWEEN_NAMES: Final = r"\.|::|#|->|/"
 # A name, qualified as in any language.
 _NAME: Final = re.compile(rf"[^\W\d][\w$]*(?:(?:{_BETWEEN_NAMES})[^\W\d][\w$]*)*[?!]?")
+_About = TypeVar("_About")
 _LINE: Final = 160  # characters of a line that an answer repeats
+
+
+def analysis_call(
+    about: _About, path: str, text: str, packed: bytes = b"", *, with_references: bool
+) -> Call[_About, bytes]:
+    """Return a call for ``analysed``; ``packed`` is the analysis without references, if any."""
+    return Call(about, _packed, (path, text, packed, with_references), len(text))
+
+
+def analysed(calls: Iterable[Call[_About, bytes]]) -> Iterator[tuple[_About, Analysis]]:
+    """Analyse files in child processes; a file lost there is analysed here without a grammar."""
+    with closing(in_children(calls)) as answered:
+        for call in answered:
+            answer = call.answer
+            if not isinstance(answer, bytes):
+                path, text, _, with_references = call.arguments
+                answer = _packed(path, text, b"", with_references, str(answer))
+            yield call.about, Analysis.unpack(answer)
+
+
+def _packed(path: str, text: str, packed: bytes, with_references: bool, problem: str = "") -> bytes:
+    from aggregate.ranking.files import analyse  # imports the parser
+
+    analysis = analyse(path, text, problem=problem, packed=packed, with_references=with_references)
+    return analysis.pack()
 
 
 @dataclass(slots=True, eq=False)
@@ -87,7 +110,7 @@ class FileCorpus:
 
     def _tables(self, groups: Sequence[_NumberedPart]) -> Iterator[TermTable]:
         wanted = [part.key for part, _ in groups if part.terms is None]
-        cached = dict(zip(wanted, stored_terms(wanted, self.index), strict=True))
+        cached = dict(zip(wanted, self.index.get_many(kind_of("term group"), wanted), strict=True))
         for part, numbers in groups:
             table = part.terms or cached[part.key]
             yield TermTable(table or self._terms_again(numbers))
@@ -123,9 +146,7 @@ class FileCorpus:
         missing = [file for file in dict.fromkeys(files) if self._lacks(file, with_references)]
         if missing:
             identities = [self.identities[number] for number in missing]
-            for row in zip(
-                missing, identities, stored_analyses(identities, self.index), strict=True
-            ):
+            for row in zip(missing, identities, self._stored(identities), strict=True):
                 self._add(*row)
             unknown = [file for file in missing if self._lacks(file, with_references)]
             self._look_closely(unknown, with_references)
@@ -141,7 +162,8 @@ class FileCorpus:
     def _look_closely(self, numbers: Iterable[int], with_references: bool) -> None:
         """Read and redact files; analyse new ones in child processes."""
         for (number, identity), analysis in analysed(self._calls(numbers, with_references)):
-            store_analysis(identity, analysis, self.index)
+            row = sha256(identity).digest(), analysis.pack()
+            self.index.put_many(kind_of("analysis"), [row])
             self._add(number, identity, analysis)
 
     def _calls(
@@ -152,7 +174,7 @@ class FileCorpus:
             identity = identity_of(path, clean)
             # A file with secrets, or a changed one, has another identity than the index was asked for.
             if identity not in (self.identities[number], self._analysed_as.get(number)):
-                self._add(number, identity, *stored_analyses([identity], self.index))
+                self._add(number, identity, *self._stored([identity]))
             is_known = self._analysed_as.get(number) == identity
             if not is_known or self._lacks(number, with_references):
                 packed = self._analyses[number].pack() if is_known else b""
@@ -160,6 +182,11 @@ class FileCorpus:
                 yield analysis_call(
                     about, path, clean.text, packed, with_references=with_references
                 )
+
+    def _stored(self, identities: Sequence[bytes]) -> list[Analysis | None]:
+        keys = [sha256(identity).digest() for identity in identities]
+        rows = self.index.get_many(kind_of("analysis"), keys)
+        return [Analysis.unpack(row) if row else None for row in rows]
 
     def _add(self, number: int, identity: bytes, analysis: Analysis | None) -> None:
         if analysis:
@@ -205,11 +232,7 @@ def read_files(
     """
     selection = select_files(request)
     files = selection.files
-    groups = look_at_groups(files, index)
-    changed = [group for group in groups if group.unknown]
-    if on_start:
-        on_start(sum(len(group.unknown) for group in changed))
-    read_groups(changed, index, on_done)
+    groups, new_tables = read_groups(files, index, on_start, on_done)
     notes = FileReader(request.redaction, selection)
     rows = _facts_by_index(files, groups)
     shown = list(files)
@@ -243,7 +266,7 @@ def read_files(
         remarks=notes.remarks(),
         index=index,
         notes=notes,
-        new_tables=len(changed),
+        new_tables=new_tables,
     )
 
 

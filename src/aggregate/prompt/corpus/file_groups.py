@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from hashlib import sha256
 from struct import Struct
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from zlib import crc32
 
 from aggregate.base.concurrency import Call, in_children
@@ -21,14 +21,7 @@ from aggregate.code.syntax import LANGUAGES, TAGGED_NAMES, naming_class
 from aggregate.project.files import SourceFile, read_file
 from aggregate.project.index import Index, Kind, code_version, settled_mark
 from aggregate.prompt.files import File, ReadFacts
-from aggregate.ranking.files import (
-    MOST_MEMBERS,
-    Analysis,
-    GroupTable,
-    RoughFile,
-    look_roughly,
-    pack_tables,
-)
+from aggregate.ranking.files import MOST_MEMBERS, GroupTable, RoughFile, look_roughly, pack_tables
 
 # Modules hashed into the version of the analyses and tables.
 ANALYSIS_CODE = (
@@ -42,7 +35,6 @@ ANALYSIS_CODE = (
     "base.values",
     "ranking.files.analyse",
     "ranking.files.analysis",
-    "ranking.files.packing",
     "ranking.files.pieces",
     "ranking.files.rough",
     "ranking.terms",
@@ -65,32 +57,6 @@ _IDENTITY_BYTES: Final = _HASH_BYTES + _DIGEST_BYTES + 1
 _TELLING_NAMES: Final = TAGGED_NAMES | {name.lower() for name in LOCK_FILES}
 _OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # the hashed content, which ends an identity
 _FileRead = tuple[bytes, bytes, ReadFacts]  # mark, identity, facts
-_About = TypeVar("_About")
-
-
-def analysis_call(
-    about: _About, path: str, text: str, packed: bytes = b"", *, with_references: bool
-) -> Call[_About, bytes]:
-    """Return a call for ``analysed``; ``packed`` is the analysis without references, if any."""
-    return Call(about, _packed, (path, text, packed, with_references), len(text))
-
-
-def analysed(calls: Iterable[Call[_About, bytes]]) -> Iterator[tuple[_About, Analysis]]:
-    """Analyse files in child processes; a file lost there is analysed here without a grammar."""
-    with closing(in_children(calls)) as answered:
-        for call in answered:
-            answer = call.answer
-            if not isinstance(answer, bytes):
-                path, text, _, with_references = call.arguments
-                answer = _packed(path, text, b"", with_references, str(answer))
-            yield call.about, Analysis.unpack(answer)
-
-
-def _packed(path: str, text: str, packed: bytes, with_references: bool, problem: str = "") -> bytes:
-    from aggregate.ranking.files import analyse  # imports the parser
-
-    analysis = analyse(path, text, problem=problem, packed=packed, with_references=with_references)
-    return analysis.pack()
 
 
 def _read_tables(
@@ -187,7 +153,7 @@ class FileGroup:
         return [(key, members) for key, members in moved if members.strip(bytes([GONE]))]
 
 
-def look_at_groups(files: Sequence[File], index: Index) -> list[FileGroup]:
+def _look_at_groups(files: Sequence[File], index: Index) -> list[FileGroup]:
     """Return the readable files in groups, with stored tables for files that are unchanged."""
     groups = list(_groups(files))
     named = []
@@ -198,7 +164,7 @@ def look_at_groups(files: Sequence[File], index: Index) -> list[FileGroup]:
     for group, look in zip(groups, looks, strict=True):
         group.marks = look.marks
         parts += ((group, *part) for part in group.unpack(look.kept, look.places))
-    tables = index.get_many(_kind("name group"), [key for _, key, _ in parts])
+    tables = index.get_many(kind_of("name group"), [key for _, key, _ in parts])
     for (group, key, members), table in zip(parts, tables, strict=True):
         if table:
             group.parts.append(Part(key, members, GroupTable(table)))
@@ -206,9 +172,19 @@ def look_at_groups(files: Sequence[File], index: Index) -> list[FileGroup]:
 
 
 def read_groups(
-    groups: Sequence[FileGroup], index: Index, on_done: Callable[[int], None] | None
-) -> None:
-    """Make tables for files that have none; ``on_done`` gets the number of files in each step."""
+    files: Sequence[File],
+    index: Index,
+    on_start: Callable[[int], None] | None,
+    on_done: Callable[[int], None] | None,
+) -> tuple[list[FileGroup], int]:
+    """Return the readable files in groups, and how many groups have new tables.
+
+    ``on_start`` gets the number of files without a table, ``on_done`` those of each step.
+    """
+    all_groups = _look_at_groups(files, index)
+    groups = [group for group in all_groups if group.unknown]
+    if on_start:
+        on_start(sum(len(group.unknown) for group in groups))
     with closing(in_children(_table_calls(groups, index.now_ns()))) as answered:
         for call in answered:
             group, count, members = call.about
@@ -218,13 +194,14 @@ def read_groups(
             for member, read in zip(members, reads, strict=True):
                 group.note(member, read)
             key = group.key(members)
-            index.put_many(_kind("name group"), [(key, names)])
-            index.put_many(_kind("term group"), [(key, terms)])
+            index.put_many(kind_of("name group"), [(key, names)])
+            index.put_many(kind_of("term group"), [(key, terms)])
             part_terms = None if index.is_used else terms
             group.parts.append(Part(key, bytes(members), GroupTable(names), part_terms))
             index.remember_group(group.name, group.marks, group.pack())
             if on_done:
                 on_done(count)
+    return all_groups, len(groups)
 
 
 def _table_calls(
@@ -288,20 +265,6 @@ def content_hash(identity: bytes) -> bytes:
     return identity[:_HASH_BYTES] if identity[-1:] == _OF_BYTES else b""
 
 
-def stored_terms(keys: Sequence[bytes], index: Index) -> list[bytes | None]:
-    return index.get_many(_kind("term group"), keys)
-
-
-def stored_analyses(identities: Sequence[bytes], index: Index) -> list[Analysis | None]:
-    keys = [sha256(identity).digest() for identity in identities]
-    rows = index.get_many(_kind("analysis"), keys)
-    return [Analysis.unpack(row) if row else None for row in rows]
-
-
-def store_analysis(identity: bytes, analysis: Analysis, index: Index) -> None:
-    index.put_many(_kind("analysis"), [(sha256(identity).digest(), analysis.pack())])
-
-
 @cache
 def analysis_version() -> str:
     grammars = {language.module for language in LANGUAGES if language.is_installed}
@@ -309,6 +272,6 @@ def analysis_version() -> str:
 
 
 @cache
-def _kind(name: str) -> Kind:
+def kind_of(name: str) -> Kind:
     # Machines of both byte orders may share a cache folder.
     return Kind(f"{name}:{sys.byteorder}", analysis_version())

@@ -81,7 +81,7 @@ def rank_files(
     if is_strict:
         check_focus(request, corpus.selection)
     ranking = rank(corpus, question, weights=weights)
-    if is_strict and no_definitions(question.symbols) in ranking.missing:
+    if is_strict and question.symbols and no_definitions(question.symbols) in ranking.missing:
         raise _unknown_symbols(question.symbols, corpus)
     return RankedFiles(corpus, question, ranking)
 

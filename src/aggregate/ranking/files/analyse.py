@@ -25,9 +25,15 @@ from aggregate.code.syntax import (
     with_headings,
 )
 from aggregate.ranking.files.analysis import Analysis, DefinedName, Piece, Reference
-from aggregate.ranking.files.packing import MOST_MEMBERS, column, deflated, pack_terms
 from aggregate.ranking.files.pieces import LineKind, cut, line_kinds, owned_runs
-from aggregate.ranking.files.rough import SAMPLE, text_traits
+from aggregate.ranking.files.rough import (
+    MOST_MEMBERS,
+    SAMPLE,
+    column,
+    deflated,
+    pack_terms,
+    text_traits,
+)
 from aggregate.ranking.terms import words_in
 
 _MOST_LINES: Final = 120  # of a comment above a definition; a longer one documents more than that

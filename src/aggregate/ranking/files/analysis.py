@@ -7,7 +7,14 @@ from itertools import accumulate, count, pairwise
 from operator import sub
 from typing import Any, Final, NamedTuple, Protocol
 
-from aggregate.ranking.files.packing import MOST_MEMBERS, TermTable, column, inflated, numbers
+from aggregate.ranking.files.rough import (
+    MOST_MEMBERS,
+    FileFacts,
+    TermTable,
+    column,
+    inflated,
+    numbers,
+)
 
 LONGEST_SIGNATURE = 12  # lines; the rest is shown with the body
 
@@ -50,17 +57,6 @@ class Reference(NamedTuple):
     scope: str = ""  # the qualifier before the name; for an import the module as written
 
 
-class FileFacts(NamedTuple):
-    """Facts about a file known without an analysis."""
-
-    path: str  # as shown in the prompt: relative to the base directory, with ``/``
-    language: str
-    is_code: bool  # a programming language, not prose, data or markup
-    characters: int
-    pieces: int  # estimated from the lines
-    is_generated: bool = False
-
-
 # Constructors that check nothing: a third of the time of a call.
 _DEFINED_NAME: Final = partial(tuple.__new__, DefinedName)
 _PIECE: Final = partial(tuple.__new__, Piece)
@@ -70,15 +66,17 @@ _PIECE_COLUMNS: Final = 5
 
 
 class Analysis:
-    """The definitions, pieces and terms of a file, decoded from the index when they are used."""
+    """The definitions, pieces and terms of a file, decoded from the index when they are used.
+
+    Attributes:
+        problem: Why the file was not parsed, ``""`` for none.
+        has_references: Whether references were collected.
+    """
 
     def __init__(self, sections: Sequence[bytes]) -> None:
         self._sections = sections
-
-    @property
-    def problem(self) -> str:
-        """Why the file was not parsed, ``""`` for none."""
-        return self._sections[0].decode()
+        self.problem = sections[0].decode()
+        self.has_references = bool(sections[3])
 
     @cached_property
     def definitions(self) -> Sequence[DefinedName]:
@@ -107,11 +105,6 @@ class Analysis:
         columns = [values[column * rows :][:rows] for column in range(_PIECE_COLUMNS)]
         firsts = [1, *(last + 1 for last in columns[0][:-1])][:rows]
         return list(map(_PIECE, zip(firsts, *columns, strict=True)))
-
-    @property
-    def has_references(self) -> bool:
-        """Whether references were collected."""
-        return bool(self._sections[3])
 
     def with_references(self, packed: bytes) -> "Analysis":
         return Analysis([*self._sections[:3], packed, *self._sections[4:]])
