@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import aggregate
-from aggregate.panel import ComposedDraft, Composer, Draft, compose_draft
+from aggregate.panel import ComposedDraft, Composer, Draft
 from tests.projects import project
 from tests.prompt.composing import in_index
 
@@ -26,7 +26,7 @@ def test_another_budget_ranks_nothing_again(tmp_path: Path) -> None:
 
     def composed(budget: int = 600, task: str = "what does name7 retry") -> ComposedDraft:
         draft = Draft(CONFIG.format(budget=budget, task=task))
-        return compose_draft(draft, draft.project(config), composer, disk=0)
+        return composer.compose(draft, draft.project(config), disk=0)
 
     def ranking(prompt: ComposedDraft) -> object:
         return prompt.choices["src/m9.py"].reasons

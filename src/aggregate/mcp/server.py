@@ -87,15 +87,6 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
 }
 
 
-def call_tool(name: str, values: Mapping[str, Any], call: Call) -> str:
-    tool, connection = TOOLS[name], call.connection
-    arguments = parse(tool.arguments, values, tool=name)
-    if connection.was_cancelled:
-        connection.forget_shown()
-    connection.calls += 1
-    return tool.answer(call, arguments)
-
-
 Sdk = Any  # untyped objects of the SDK
 _INSTRUCTIONS: Final = (
     "Begin a task with compose: it returns the relevant part of this project. Use find, outline and read for anything "
@@ -148,13 +139,17 @@ class AgentServer:
         if name not in TOOLS:
             return _failure(f"unknown tool {name[:100]!r}: use one of {', '.join(TOOLS)}")
         connection: Connection = context.lifespan_context
+
+        def answer(progress: Progress) -> str:
+            tool = TOOLS[name]
+            read_arguments = parse(tool.arguments, arguments, tool=name)
+            if connection.was_cancelled:
+                connection.forget_shown()
+            connection.calls += 1
+            return tool.answer(Call(self.workspace, connection, progress), read_arguments)
+
         try:
-            text = await self._run_in_thread(
-                context.session,
-                lambda progress: call_tool(
-                    name, arguments, Call(self.workspace, connection, progress)
-                ),
-            )
+            text = await self._run_in_thread(context.session, answer)
         except AggregateError as error:
             return _failure(_sentence(error))
         except anyio.get_cancelled_exc_class():

@@ -7,8 +7,7 @@ if TYPE_CHECKING:
     from aggregate.panel.answers import Broadcast
     from aggregate.panel.app import Panel
     from aggregate.panel.colours import code_colours, fenced_colours
-    from aggregate.panel.composer import Composer
-    from aggregate.panel.composition import ComposedDraft, compose_draft
+    from aggregate.panel.composer import ComposedDraft, Composer
     from aggregate.panel.draft import ConflictError, Draft
     from aggregate.panel.edits import Surroundings, apply_edits
     from aggregate.panel.page_session import Event, Session
@@ -22,8 +21,7 @@ else:
             "answers": "Broadcast",
             "app": "Panel",
             "colours": "code_colours fenced_colours",
-            "composer": "Composer",
-            "composition": "compose_draft ComposedDraft",
+            "composer": "ComposedDraft Composer",
             "draft": "ConflictError Draft",
             "edits": "apply_edits Surroundings",
             "page_session": "Event Session",

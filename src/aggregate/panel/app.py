@@ -19,7 +19,7 @@ from starlette.routing import Mount, Route
 from aggregate.base.errors import AggregateError, ToolError
 from aggregate.panel import answers
 from aggregate.panel.access import Access, App, Guarded
-from aggregate.panel.composition import ComposedDraft
+from aggregate.panel.composer import ComposedDraft
 from aggregate.panel.draft import ConfigDraft, Draft
 from aggregate.panel.file_data import MOST_BYTES, image_data, images_of, known_images
 from aggregate.panel.page_session import Session

@@ -1,18 +1,22 @@
-"""Compose several prompts of one project, reusing unchanged files and rankings."""
+"""Compose the prompts of drafts, reusing unchanged files and rankings."""
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from aggregate.base.files import Entry
-from aggregate.base.task_budget import Budget
+from aggregate.base.task_budget import Budget, FileChoice
+from aggregate.panel.draft import Draft
+from aggregate.panel.prompt_lines import PromptLines
+from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.project.paths import Scope
-from aggregate.prompt import Composition, File, assemble, fit_prompt
+from aggregate.prompt import Composition, File, PromptTokens, assemble, count_prompt, fit_prompt
 from aggregate.prompt.asking import ALL_FILES, Request
 from aggregate.prompt.corpus import RankedFiles, rank_files, with_scores
+from aggregate.prompt.document import END
 from aggregate.prompt.files import Selection, render_files, select_files
 from aggregate.prompt.fit import Candidates
 
@@ -25,6 +29,23 @@ class _Ranked(NamedTuple):
     question: _Question
     ranked: RankedFiles
     candidates: Candidates | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedDraft:
+    draft: Draft
+    project: Project
+    request: Request
+    composition: Composition
+    tokens: PromptTokens
+    lines: PromptLines
+    selected: Mapping[str, File]  # files of its entries by path
+    choices: Mapping[str, FileChoice]  # with a task or a budget
+
+    @property
+    def size(self) -> dict[str, int]:
+        lines = self.lines
+        return {"tokens": self.tokens.document, "bytes": lines.size, "lines": lines.count}
 
 
 class Composer:
@@ -55,15 +76,12 @@ class Composer:
         """Return a request's files by path; any thread may call this without the lock."""
         return _by_path(self._selection(request, disk).files if request.entries else ())
 
-    def compose(self, request: Request, *, disk: int) -> tuple[Composition, Mapping[str, File]]:
-        """Return a request's prompt, and its files by path.
+    def compose(self, draft: Draft, project: Project, *, disk: int) -> ComposedDraft:
+        """Return a draft's prompt; the caller must hold the lock.
 
-        The caller must hold the lock.
-
-        Args:
-            request: A request of the same project as the last one.
-            disk: A counter of changes on the disk; files are unchanged while it is equal.
+        ``disk`` counts changes on the disk: files are unchanged while it is equal. All drafts are of one project.
         """
+        request = draft.request(project)
         if request.budget is None:
             selection = self._selection(request, disk)
             files = render_files(request, index=self.index, selection=selection)
@@ -75,7 +93,18 @@ class Composer:
             candidates = candidates or Candidates(request, ranked, index=self.index)
             composition = fit_prompt(request, candidates)
             selection = ranked.corpus.selection
-        return composition, _by_path(selection.files)
+        tokens = count_prompt(composition.prompt, index=self.index, end=END)
+        self.index.flush()
+        return ComposedDraft(
+            draft,
+            project,
+            request,
+            composition,
+            tokens,
+            PromptLines(composition, tokens),
+            _by_path(selection.files),
+            {choice.path: choice for choice in composition.choices},
+        )
 
     def _selection(self, request: Request, disk: int) -> Selection:
         """Return the files of a request; the files of the last request if no setting differs."""

@@ -13,15 +13,8 @@ from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import AggregateError, ConfigError, ToolError
 from aggregate.base.redaction import redact
-from aggregate.panel.composer import Composer
-from aggregate.panel.composition import (
-    HALF_WRITTEN,
-    ComposedDraft,
-    DiskState,
-    compose_draft,
-    is_own,
-    read_listed,
-)
+from aggregate.panel.composer import ComposedDraft, Composer
+from aggregate.panel.disk_changes import HALF_WRITTEN, DiskState, is_own, read_listed
 from aggregate.panel.draft import ConfigDraft, Draft
 from aggregate.panel.edits import Edit, Surroundings, apply_edits
 from aggregate.panel.file_data import add_image, file_data, images_of
@@ -198,7 +191,7 @@ class Session:
         with self._composer.lock:
             if number != self._fits:
                 raise ToolError("a newer budget is being fitted")
-            composed = compose_draft(draft, project, self._composer, disk=self._disk.number)
+            composed = self._composer.compose(draft, project, disk=self._disk.number)
             with self._lock:
                 if self.draft.current == base:
                     if is_released:
@@ -351,7 +344,7 @@ class Session:
             try:
                 self._list(draft, project, must_list=must_list, changed=changed)
                 must_list = False
-                composed = compose_draft(draft, project, self._composer, disk=disk)
+                composed = self._composer.compose(draft, project, disk=disk)
                 self._logged = next(
                     recent_requests(composed.request.output_dir, composed.request.namespace), None
                 )

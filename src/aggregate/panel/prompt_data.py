@@ -9,7 +9,7 @@ from aggregate.base.disk.reading import open_regular
 from aggregate.base.files import ViewMode
 from aggregate.base.task_budget import FileChoice
 from aggregate.base.text import common_prefix
-from aggregate.panel.composition import ComposedDraft
+from aggregate.panel.composer import ComposedDraft
 from aggregate.project.configuration import Project, user_config
 from aggregate.prompt import File
 from aggregate.prompt.audit import told_reasons

@@ -23,7 +23,7 @@ from aggregate.base.errors import ConfigError, OutputError
 from aggregate.panel.access import Access, App
 from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
-from aggregate.panel.composition import single_files
+from aggregate.panel.disk_changes import single_files
 from aggregate.panel.page_session import Session
 from aggregate.project.watching import TreeWatch
 

@@ -15,7 +15,7 @@ from aggregate.base.messages import short_list
 from aggregate.project.configuration.edit import change_document, changing
 from aggregate.project.configuration.load import load_config
 from aggregate.project.paths.globs_and_ignores import is_glob
-from aggregate.project.tables import Config, as_data
+from aggregate.project.tables import Config, PresetTable
 
 ContextFileEntry = FileItem  # a plain string is promoted to one
 
@@ -52,7 +52,7 @@ class ContextPresetManager:
             if path is not None and path.exists():
                 tables = load_config(path).config.context_presets
                 for name, table in tables.items():
-                    presets[name] = preset_of_table(name, as_data(table))
+                    presets[name] = preset_of_table(name, table)
         return presets
 
     def scopes(self) -> dict[str, str]:
@@ -145,11 +145,9 @@ class ContextPresetManager:
         return PresetError(f'no such context preset: "{name}": {hint}')
 
 
-def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
-    files = [FileItem.from_dict(entry) for entry in table["files"]]
-    return ContextPreset(
-        name, files, list(table["screenshots"]), table["description"], table["budget"]
-    )
+def preset_of_table(name: str, table: PresetTable) -> ContextPreset:
+    files = [entry.item() for entry in table.files]
+    return ContextPreset(name, files, list(table.screenshots), table.description, table.budget)
 
 
 def budget_in_force(config: Config) -> int | str | None:

@@ -140,6 +140,11 @@ class FileTable(Table):
     injected_at: float | None = key("Unix time of the last injection.", default=None)
     tier: int | None = key("3 marks a focus file of a Tier 3 context.", default=None)
 
+    def item(self) -> FileItem:
+        values = as_data(self)
+        del values["tier"]
+        return FileItem(**values)
+
 
 def _file_table(entry: object) -> object:
     """Convert a path or an item to the fields of a table."""

@@ -158,8 +158,8 @@ class SubagentSession:
             self.fail(run_id, refusal)
         elif callable(task) and self._executor is not None:
             self._submit(self._executor, run_id, task, seconds)
-        else:
-            self._set_run_deadline(run_id, seconds)
+        elif seconds is not None:
+            self._set_deadline(run_id, seconds, f"timeout after {seconds:g} s")
         return RunHandle(run_id, self, refused=refusal)
 
     def _add(self, request: SpawnRequest) -> str:
@@ -195,7 +195,8 @@ class SubagentSession:
         """Run a callable, unless it has ended with its group."""
         if self.is_over(run_id):
             return
-        self._set_run_deadline(run_id, seconds)
+        if seconds is not None:
+            self._set_deadline(run_id, seconds, f"timeout after {seconds:g} s")
         try:
             output = task()
         except BaseException as error:
@@ -271,10 +272,6 @@ class SubagentSession:
         return "late" if is_late else ""
 
     # Timeouts
-
-    def _set_run_deadline(self, run_id: str, seconds: float | None) -> None:
-        if seconds is not None:
-            self._set_deadline(run_id, seconds, f"timeout after {seconds:g} s")
 
     def _set_deadline(self, key: str, seconds: float, reason: str) -> int:
         """Set the deadline of a run or group; return its number."""

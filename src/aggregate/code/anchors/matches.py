@@ -193,20 +193,6 @@ def align(target: SearchText, seeds: Pairs) -> Pairs:
     return dict(sorted(pairs.items()))
 
 
-def find_seeds(target: SearchText) -> Pairs:
-    """Pair lines that are unique in both texts.
-
-    The texts are those at capture and now. Trivial lines do not count.
-    """
-    return {
-        index: target.text.single_lines[char]
-        for index, (char, fingerprint) in enumerate(
-            zip(target.window, target.anchor.window, strict=True)
-        )
-        if not fingerprint & (TRIVIAL | REPEATED) and char in target.text.single_lines
-    }
-
-
 def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
     # Unpaired runs of the window and the facing runs of the text; either may be empty.
     if not pairs:
@@ -291,7 +277,13 @@ class FuzzyMatch:
 
 def fuzzy_match(target: SearchText) -> FuzzyMatch | None:
     """Return where a changed slice probably is, ``None`` if no place is similar."""
-    anchor, seeds = target.anchor, find_seeds(target)
+    anchor, single_lines = target.anchor, target.text.single_lines
+    # Lines that are unique in both texts, at capture and now; trivial lines do not count.
+    seeds = {
+        index: single_lines[char]
+        for index, (char, fingerprint) in enumerate(zip(target.window, anchor.window, strict=True))
+        if not fingerprint & (TRIVIAL | REPEATED) and char in single_lines
+    }
     inner_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     pairs = align(target, dict(longest_rising(sorted(seeds.items()))))
     span = _span(target, pairs)

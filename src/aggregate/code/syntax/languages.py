@@ -13,7 +13,7 @@ from aggregate.code.syntax.preprocessor import hidden_in_c, hidden_in_components
 # assigned or followed by a member.
 _KOTLIN_NAME = re.compile(
     rb"""
-    (?<=\n)[ \t]*+(?:
+    (?<=\n)([ \t]*+)(
         (?:as|by|constructor|else|get|in|instanceof|set|where)(?=[0-9_])
       | (?:abstract|crossinline|external|final|infix|inline|internal|lateinit|noinline|open|override
           |private|protected|public|sealed|tailrec|vararg)(?=[ \t]*+(?:\?\.|[.(\[]|=(?!=)))
@@ -26,12 +26,7 @@ _KOTLIN_NAME = re.compile(
 
 def kotlin_with_plain_names(source: bytes) -> bytes:
     """Return Kotlin code without names misread as keywords."""
-    return _KOTLIN_NAME.sub(_capitalised, source)
-
-
-def _capitalised(match: re.Match[bytes]) -> bytes:
-    blanks = len(match[0]) - len(match[0].lstrip())
-    return match[0][:blanks] + match[0][blanks:].capitalize()
+    return _KOTLIN_NAME.sub(lambda match: match[1] + match[2].capitalize(), source)
 
 
 _RUST_SKIPPED = rb"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"

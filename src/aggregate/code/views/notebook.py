@@ -94,7 +94,10 @@ def script_of(notebook: Notebook) -> Script:
             lines += (f"{comment} {text}" if text else comment for text in texts)
         origins += ((line.first_line, line.last_line) for line in cell.lines)
         places.append((cell, first_line, len(lines)))
-    script = _with_escapes("\n".join(lines) + "\n")
+    script = "\n".join(lines) + "\n"
+    invisible = find_invisible(script)
+    for sign in invisible.kinds if invisible else ():  # as notebook files usually write them
+        script = script.replace(sign, sign.encode("unicode_escape").decode())
     if language is not None and language.name == "python":
         language = replace(language, hidden=_hidden_in_cells)
     fence = tag if re.fullmatch(r"[\w#+-]{1,30}", tag) else "text"
@@ -103,14 +106,6 @@ def script_of(notebook: Notebook) -> Script:
 
 def _without_data(data: re.Match[str]) -> str:
     return f"{data[1]}[{byte_size(len(data[2]))} left out]"
-
-
-def _with_escapes(script: str) -> str:
-    """Replace invisible characters in a script by the escapes that notebook files usually have for them."""
-    invisible = find_invisible(script)
-    for kind in invisible.kinds if invisible else ():
-        script = script.replace(kind, kind.encode("unicode_escape").decode())
-    return script
 
 
 def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:

@@ -61,7 +61,12 @@ def _digest(request: ViewRequest, language: Language | None, module: Module | No
 
 
 def details(module: Module, rows: Sequence[str]) -> list[str]:
-    doc = _first_paragraph(module.doc)
+    lines = [line[:_LONGEST_LINE] for line in module.doc.strip().splitlines()]
+    if _OPENING.match(module.doc):
+        bare = (_MARKS.sub("", line).strip() for line in lines)
+        lines = [line for line in bare if not _DIRECTIVE.match(line)]
+    paragraph = _TAGS.sub("\n\n", "\n".join(lines)).strip().split("\n\n")[0]
+    doc = shortened(" ".join(paragraph.split()))
     return [
         *([doc] if doc else []),
         *_titled("imports", module.imports),
@@ -126,16 +131,6 @@ _HOLDERS = frozenset(
 
 def _title(request: ViewRequest, language: Language | None) -> str:
     return language.name if language else fence_tag(request.path, request.text)
-
-
-def _first_paragraph(doc: str) -> str:
-    lines = [line[:_LONGEST_LINE] for line in doc.strip().splitlines()]
-    if _OPENING.match(doc):
-        lines = [
-            text for line in lines if not _DIRECTIVE.match(text := _MARKS.sub("", line).strip())
-        ]
-    paragraph = _TAGS.sub("\n\n", "\n".join(lines)).strip().split("\n\n")[0]
-    return shortened(" ".join(paragraph.split()))
 
 
 def _titled(title: str, names: Sequence[str]) -> list[str]:

@@ -106,7 +106,13 @@ def _in_folder(folder: Path) -> BeadsFiles | None:
 
 
 def _inspect(directory: Path) -> BeadsFiles | None:
-    directory = _follow_redirect(directory)
+    try:
+        lines = map(str.strip, _line_file(directory / "redirect").splitlines())
+        target = next((line for line in lines if line and not line.startswith("#")), "")
+        redirected = directory.parent / target
+        directory = redirected if target and redirected.is_dir() else directory
+    except (OSError, ValueError):  # mostly without a redirect; also a NUL character in the path
+        pass
     try:
         names = sorted(path.name for path in directory.iterdir())
     except OSError:
@@ -128,16 +134,6 @@ def _inspect(directory: Path) -> BeadsFiles | None:
 def _is_file(path: Path) -> bool:
     # Reading reports other kinds of files with a reason.
     return path.exists() and not path.is_dir()
-
-
-def _follow_redirect(directory: Path) -> Path:
-    try:
-        lines = map(str.strip, _line_file(directory / "redirect").splitlines())
-        target = next((line for line in lines if line and not line.startswith("#")), "")
-        redirected = directory.parent / target
-        return redirected if target and redirected.is_dir() else directory
-    except (OSError, ValueError):  # also a NUL character in the path
-        return directory
 
 
 def _main_checkout(root: Path) -> Path | None:

@@ -167,7 +167,7 @@ def find_preset(project: Project, name: str) -> "ContextPreset":
         return presets_of(project).get(name)
     from aggregate.project.presets import preset_of_table  # its library takes 10 ms
 
-    return preset_of_table(name, as_data(table))
+    return preset_of_table(name, table)
 
 
 def presets_of(project: Project) -> "ContextPresetManager":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
-from aggregate.base.files import Entry, FileItem, GeneratedView
+from aggregate.base.files import Entry, GeneratedView
 from aggregate.base.nearest_names import did_you_mean
 from aggregate.base.redaction import Redaction
 from aggregate.base.task_budget import (
@@ -28,14 +28,7 @@ from aggregate.base.task_budget import (
 from aggregate.project.configuration import Project, global_config_path, user_config
 from aggregate.project.files import display_path
 from aggregate.project.history import discussion_name
-from aggregate.project.tables import (
-    BEADS_MODE,
-    BudgetTable,
-    Config,
-    PromptTable,
-    TaskTable,
-    as_data,
-)
+from aggregate.project.tables import BEADS_MODE, BudgetTable, Config, PromptTable, TaskTable
 from aggregate.prompt.asking.found_secrets import redact_text
 from aggregate.prompt.asking.project import (
     DiscussionTurns,
@@ -226,9 +219,7 @@ def _listed(
     if project.is_bare:
         return (EVERY,), ()
     config = project.config
-    entries = (
-        Entry(FileItem.from_dict(as_data(table)), table.tier) for table in config.files.paths
-    )
+    entries = (Entry(table.item(), table.tier) for table in config.files.paths)
     return tuple(entries), tuple(config.screenshots.paths)
 
 
