@@ -11,11 +11,8 @@ from aggregate.sending.models import LoopTurn, Reply, Usage
 from aggregate.sending.prices import Bill, keep_charge
 
 
-def charged(client: Client, project: Path, problems: list[str] | None = None) -> Client:
-    """Return a client that adds costs to a project's totals.
-
-    Requests that end early count too. ``problems`` receives a warning for each total that cannot be written.
-    """
+def charged(client: Client, project: Path) -> Client:
+    """Return a client that adds costs to a project's totals; requests that end early count too."""
 
     async def keep(ask: Ask, request: ChatRequest, on_text: "OnText | None") -> Reply:
         provider, model = client.provider, request.model or client.model
@@ -25,10 +22,7 @@ def charged(client: Client, project: Path, problems: list[str] | None = None) ->
             if stopped := client.stopped_bill(request, Usage()):
                 keep_charge(project, provider, model, stopped)
             raise
-        bill = Bill.of(provider, model, Usage(), reply.usage)
-        warnings = keep_charge(project, provider, model, bill)
-        if problems is not None:
-            problems.extend(warnings)
+        keep_charge(project, provider, model, Bill.of(provider, model, Usage(), reply.usage))
         return reply
 
     return client.through(keep)
