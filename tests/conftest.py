@@ -104,7 +104,13 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AGGREGATE_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         patch.setenv("AGGREGATE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        config = tmp_path_factory.mktemp("config")
+        patch.setenv("XDG_CONFIG_HOME", str(config))
+        # A new repository gets no samples of hooks, and a commit starts no second process that would tidy up.
+        for name in ("git", "template/hooks", "template/info"):
+            (config / name).mkdir(parents=True)
+        (config / "git/config").write_text("[maintenance]\nauto = false\n", encoding="utf-8")
+        patch.setenv("GIT_TEMPLATE_DIR", str(config / "template"))
         # Each start of a program looks at each folder of PATH: one that is named twice or missing finds nothing.
         folders = filter(os.path.isdir, os.environ["PATH"].split(os.pathsep))
         patch.setenv("PATH", os.pathsep.join(dict.fromkeys(map(os.path.realpath, folders))))

@@ -75,13 +75,13 @@ ONE_MODULE = (
     "project.watching",
     "prompt.document",
     "prompt.files.file_sizes",
-    "prompt.files.layout",
+    "prompt.files.markdown_and_xml",
     "prompt.output.numbered_output",
     "prompt.output.references",
     "prompt.asking.results",
     "prompt.output.source_map",
     "prompt.sections.subagent_results",
-    "prompt.sections.turns",
+    "prompt.sections.discussion_section",
     "sending.models",
 )
 

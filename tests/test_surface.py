@@ -1,11 +1,10 @@
 """The public surface."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import aggregate
+from tests.processes import python
 
 SURFACE = """
 ASTParser AggregateError AggregatedResult AnchorState Answer AskedViews Bill Budget BudgetError ChatRequest Client
@@ -46,15 +45,11 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     """``import aggregate`` leaves parsers, validators and tokenizers alone until they are needed."""
     heavy = ("pydantic", "tree_sitter", "tiktoken", "click")
     code = f"import sys, aggregate; print([name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert python(code) == "[]\n"
 
 
 def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> None:
-    """A quiet run that shows a file in full leaves parser, tokenizer, processes and results of sub-agents alone.
-
-    So it does the validator, from the second run with a configuration on.
-    """
+    """A quiet run that shows a file in full leaves validator, parser, tokenizer, processes and sub-agents' results alone."""
     (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
     # By its own name no other test has made it known.
     config = f'# {tmp_path}\n[files]\npaths = ["a.py"]\n'
@@ -67,11 +62,7 @@ def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> N
         "import sys\nfrom aggregate.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
         f"print([name for name in {needless} if name in sys.modules])"
     )
-    command = [sys.executable, "-c", code, "run", "-q"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[1:] == ["['pydantic']"]  # which checks a new configuration
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[1:] == ["[]"]
+    assert python(code, "run", "-q", folder=tmp_path).splitlines()[1:] == ["[]"]
     assert (tmp_path / "md_gen").is_dir()
 
 
@@ -85,5 +76,4 @@ def test_reading_a_configuration_builds_one_validator(tmp_path: Path) -> None:
         "tables = [value for name, value in vars(schema).items() if name.endswith('Table')]\n"
         "print(load._validator.cache_info().currsize, [table.__name__ for table in tables if hasattr(table, '__pydantic_validator__')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "1 []\n"
+    assert python(code) == "1 []\n"

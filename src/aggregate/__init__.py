@@ -146,7 +146,7 @@ if (
         load_data_reference as load_data_reference,
         prune_data_cache as prune_data_cache,
     )
-    from aggregate.prompt.sections.turns import (
+    from aggregate.prompt.sections.discussion_section import (
         build_discussion_section as build_discussion_section,
         build_discussion_text as build_discussion_text,
     )
@@ -210,7 +210,7 @@ _HOMES = {
     "aggregate.prompt.files.file_sizes": "compute_file_stats group_files_by_dir",
     "aggregate.prompt.output.numbered_output": "find_next_increment",
     "aggregate.prompt.output.references": "compact_data load_data_reference prune_data_cache",
-    "aggregate.prompt.sections.turns": "build_discussion_section build_discussion_text",
+    "aggregate.prompt.sections.discussion_section": "build_discussion_section build_discussion_text",
     "aggregate.sending": "compact_discussion prepare_compaction prepare_turn send_turn",
     "aggregate.sending.bills": "Bill",
     "aggregate.sending.clients": "ChatRequest Client open_client redacting",

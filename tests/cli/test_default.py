@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ from click.shell_completion import ShellComplete
 
 from aggregate.cli.program import COMMANDS, load, program
 from tests.cli.command_line import Ended, aggregate, succeeded
+from tests.processes import python
 from tests.projects import project
 
 CONFIG = """\
@@ -236,5 +236,4 @@ def test_a_list_of_commands_loads_none(arguments: list[str]) -> None:
         "import sys; from aggregate.cli.program import run_program\n"
         f"run_program({arguments}); print('loaded', sorted({heavy} & set(sys.modules)))"
     )
-    output = subprocess.check_output([sys.executable, "-c", code], text=True)
-    assert output.splitlines()[-1] == "loaded []"
+    assert python(code).splitlines()[-1] == "loaded []"

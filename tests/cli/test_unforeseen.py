@@ -17,6 +17,7 @@ from aggregate.cli.written_prompt import largest_folders
 from aggregate.sending.clients import PROVIDERS, context_window, exceeded_window
 from aggregate.sending.clients.model_prices import USUAL_WINDOW
 from tests.cli.command_line import aggregate, start
+from tests.processes import python
 from tests.projects import project
 
 
@@ -146,7 +147,7 @@ def test_windows_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     usual = [provider.model for provider in PROVIDERS.values() if provider.model]
     assert max(context_window(model) or 0 for model in usual) == USUAL_WINDOW
     code = "import sys; from aggregate.sending.clients import exceeded_window; exceeded_window(5_000_000); print(*sys.modules)"
-    loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    loaded = python(code).split()
     assert not {"genai_prices", "asyncio", "httpx"} & {*loaded}
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     project(tmp_path / "manual_slop", {"manual_slop.toml": '[models."vast"]\nwindow = 4_000_000\n'})

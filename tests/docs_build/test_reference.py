@@ -1,8 +1,6 @@
 """Reference that is made from the code: nothing public is missing."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -19,6 +17,7 @@ from docs_build.reference import (
 import aggregate
 from aggregate.cli.program import program
 from aggregate.project import json_schema
+from tests.processes import python
 
 
 def test_every_command_and_option_is_told() -> None:
@@ -93,10 +92,9 @@ def test_the_extra_for_the_site_suffices() -> None:
     own = re.findall(r"manual-slop\[([a-z,]+)\]", needs)
     brought = extras["docs"].union(*(extras[name] for names in own for name in names.split(",")))
     brought |= {*map(_name, project["dependencies"])}
-    command = [sys.executable, "-c", LOADS]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     found = packages_distributions()
-    loaded = {_name(one) for module in done.stdout.split() for one in found.get(module, ())}
+    modules = python(LOADS, folder=root).split()
+    loaded = {_name(one) for module in modules for one in found.get(module, ())}
     del extras["dev"]  # what the others bring in turn
     assert loaded & set().union(*extras.values()) <= brought
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from aggregate import Prompt, Segment, Usage
-from aggregate.prompt.document import Image, Section, Stability, file_segment as file_segment
+from aggregate.prompt.document import Image, Section, Stability
 from aggregate.prompt.sections import discussion_segments, fit_history
 from aggregate.sending import known_model
 from aggregate.sending.cache import (
@@ -150,3 +150,7 @@ def request(
     small = state({"a.py": ("A", 3000), "b.py": ("B", 3000)}, [("hello", 20)])
     plan = small.plan(policy, system=system, message=message)
     return ChatRequest(model=model, max_output=500, plan=plan)
+
+
+def file_segment(path: str, block: str) -> Segment:
+    return Segment(Section.FILES, block, Stability.STABLE, path)

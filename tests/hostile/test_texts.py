@@ -1,8 +1,6 @@
 """Source texts made to hang or crash what reads them."""
 
 import resource
-import subprocess
-import sys
 from time import thread_time
 
 import pytest
@@ -13,6 +11,7 @@ from aggregate.code.syntax import read_definitions, read_module, shared_parse
 from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
 from aggregate.code.views import render_all
 from aggregate.prompt.sections import turn_texts
+from tests.processes import python
 from tests.viewing import language_called, viewed
 
 _TIMED = """\
@@ -175,10 +174,7 @@ def test_what_is_long_is_read_once(path: str, text: str, ending: str) -> None:
 @pytest.mark.slow
 def test_no_text_hangs_a_view() -> None:
     """The outlines of hostile texts end, each with rows or with one sentence, in a process with bounded memory."""
-    ended = subprocess.run(
-        [sys.executable, "-c", _TIMED], timeout=600, capture_output=True, text=True
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    python(_TIMED, timeout=600)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Configurations: errors, and edits of the user's file."""
 
 import json
-import subprocess
-import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -22,6 +20,7 @@ from aggregate.project.configuration import (
     user_config,
     validate,
 )
+from tests.processes import python
 
 FULL = """\
     history = ["User: before"]
@@ -124,10 +123,7 @@ def test_a_known_configuration_is_the_same_without_the_validator(tmp_path: Path,
         "from aggregate.project.tables import as_data\n"
         f"print(as_data(load_config(Path({str(path)!r})).config), 'pydantic' in sys.modules)"
     )
-    first, second = (
-        subprocess.check_output([sys.executable, "-c", code], text=True).rsplit(maxsplit=1)
-        for _ in range(2)
-    )
+    first, second = (python(code).rsplit(maxsplit=1) for _ in range(2))
     assert (first[1], second[1]) == (str("[[" in text or "[personas" in text), "False")
     assert first[0] == second[0]
 

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 import time
 from functools import cache
 from pathlib import Path
@@ -15,6 +13,7 @@ from aggregate import ConfigError, open_project, request_for, resolve_paths
 from aggregate.project.paths import IgnoreRules, TooManyRulesError, compile_glob
 from aggregate.project.paths.globs_and_ignores import MOST_ALTERNATIVES, MOST_CHARACTERS, matching
 from aggregate.prompt.files import select_files
+from tests.processes import python
 from tests.projects import project
 
 PIECES = [
@@ -118,7 +117,7 @@ def test_no_pattern_takes_for_ever() -> None:
         "for pattern, path in json.loads(sys.argv[1]):\n    match = compile_glob(pattern).match\n"
     )
     program += "    assert not any([match(path) for _ in range(200)]), pattern"
-    subprocess.run([sys.executable, "-c", program, json.dumps(ENDLESS)], check=True, timeout=40)
+    python(program, json.dumps(ENDLESS), timeout=40)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +204,7 @@ for rules in (stars, [f"*a{i}*" for i in range(MOST_PATTERNS)], [f"name{i}" for 
     level = IgnoreRules().below("", rules)
     assert not any([level.ignores("a" * 250 + "/a" * 100 + f"/{i}", is_folder=False) for i in range(1000)])
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
+    python(program, timeout=30)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What each file may show at most, and what showing some of its lines stands for."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,11 +39,10 @@ TITLES = "# One\n\ntext of one\n\n## Two\n\ntext of two\n"
 ALL = (1, 1 << 31)
 
 
-def candidates(folder: Path, path: str, text: str, mode: str = "full") -> Candidates:
+def candidates(folder: Path, path: str, text: str, mode: str = "full", **asked: Any) -> Candidates:
     project(folder, {path: text})
-    entry = {"path": path, "view_mode": mode}
-    request = request_for(open_project({"files": {"base_dir": str(folder), "paths": [entry]}}))
-    index = kept_nothing()
+    files = {"base_dir": str(folder), "paths": [{"path": path, "view_mode": mode}]}
+    request, index = request_for(open_project({"files": files}), **asked), kept_nothing()
     return Candidates(request, rank_files(request, index=index), index=index)
 
 
@@ -208,17 +208,10 @@ def begun(x):
 
 def test_a_folded_definition_says_what_it_is_for(tmp_path: Path) -> None:
     """A docstring, a comment's first sentence, or the first whole lines of the body stand with a signature (rule B-2)."""
-    project(tmp_path, {"a.py": LEADS})
-    request = request_for(
-        open_project({"files": {"base_dir": str(tmp_path), "paths": ["a.py"]}}),
-        task=Task("change what `documented` and `commented` return"),
-        budget=Budget(2_000),
-    )
-    index = kept_nothing()
-    found = Candidates(request, rank_files(request, index=index), index=index)
-    content = found.rendered(
-        0, shown(found, (2, 2), (12, 12), (19, 19), (27, 27), (40, 40))
-    ).view.text
+    task = Task("change what `documented` and `commented` return")
+    found = candidates(tmp_path, "a.py", LEADS, task=task, budget=Budget(2_000))
+    heads = shown(found, (2, 2), (12, 12), (19, 19), (27, 27), (40, 40))
+    content = found.rendered(0, heads).view.text
     assert content == (
         "\n"
         'def documented(x):\n    """Say what it is for."""\n    # ...6\n'
@@ -263,14 +256,8 @@ namespace Demo
 
 def test_a_container_is_not_described_by_its_first_member(tmp_path: Path) -> None:
     """A brace, a tag and a member's comment describe nothing; a comment is not cut before its last line (rule B-2)."""
-    project(tmp_path, {"a.cs": BRACES})
-    request = request_for(
-        open_project({"files": {"base_dir": str(tmp_path), "paths": ["a.cs"]}}),
-        task=Task("change what `Area` returns"),
-        budget=Budget(2_000),
-    )
-    index = kept_nothing()
-    found = Candidates(request, rank_files(request, index=index), index=index)
+    task = Task("change what `Area` returns")
+    found = candidates(tmp_path, "a.cs", BRACES, task=task, budget=Budget(2_000))
     assert "Say it" not in found.rendered(0, shown(found, (1, 1), (4, 4))).view.text
     content = found.rendered(0, shown(found, (8, 8), (18, 18))).view.text
     assert "        // Say it. And\n        // more.\n        public int Area" in content

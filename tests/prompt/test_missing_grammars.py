@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
 
+from tests.processes import python
 from tests.projects import project
 
 # A module that is None in this table is one that is not found.
@@ -31,17 +31,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
     folder = project(tmp_path_factory.mktemp("p"), {**files, "manual_slop.toml": config})
     task = ["run", "-c", "d.toml", "--stdout", "--budget", "900", "weigh the parcel"]
     commands = json.dumps([["run", "--stdout"], ["view", "a.rb"], ["stats"], ["languages"], task])
-    program = [sys.executable, "-c", _WITHOUT_RUBY, commands]
-    ended = subprocess.run(
-        program,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert ended.returncode == 0, ended.stderr
-    answers = json.loads(ended.stdout)
+    path = os.pathsep.join(sys.path)
+    answers = json.loads(python(_WITHOUT_RUBY, commands, folder=folder, PYTHONPATH=path))
     assert [code for code, *_ in answers] == [0] * len(answers)
     return [(out, err) for _, out, err in answers]
 

@@ -27,7 +27,7 @@ from aggregate.base import ShownText, Span
 from aggregate.base.redaction import AS_THEY_ARE, Redaction
 from aggregate.prompt import AskedViews, File
 from aggregate.prompt.asking.results import GroupStatus
-from aggregate.prompt.document import Origin, OriginKind, Section, Stability, file_segment
+from aggregate.prompt.document import Origin, OriginKind, Section, Stability
 from aggregate.prompt.files import file_block, rendered_segment
 from aggregate.prompt.output import map_sources
 from aggregate.prompt.sections import discussion_segments, results_segments
@@ -39,6 +39,7 @@ from aggregate.sending.cache import (
     shown_in_older,
 )
 from tests.base.redaction.samples import PLANTED
+from tests.fakes.prompts import file_segment
 from tests.projects import project
 from tests.prompt.composing import kept_nothing, shown_file
 

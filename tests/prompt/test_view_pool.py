@@ -1,17 +1,15 @@
 """Views in worker processes: the same results, and no failure that spreads."""
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 from aggregate import View, ViewMode
 from aggregate.base import ViewRequest
 from aggregate.code.views import render_all, render_view
+from tests.processes import python
 from tests.projects import project
 
 SOURCE = '''\
@@ -99,7 +97,7 @@ def test_a_crash_costs_the_file_at_fault_only() -> None:
 def test_a_file_that_takes_too_long_is_given_up() -> None:
     """A process that hangs is killed once patience ends, and the other files are rendered (M-5)."""
     wanted = [ViewRequest("endless.py", Endless("x = 1"), ViewMode.SKELETON), *requests(3)]
-    lost, *views = render_all(wanted, workers=2, patience=1)
+    lost, *views = render_all(wanted, workers=2, patience=3)  # s: a busy machine starts a process in one
     assert isinstance(lost, View)
     assert lost.problems == (GIVEN_UP,)
     assert views == list(render_all(wanted[1:], workers=1))
@@ -159,8 +157,8 @@ def test_the_bytes_are_the_same_everywhere(tmp_path: Path) -> None:
     )
 
 
-def digest(folder: Path, *, workers: int, seed: str) -> bytes:
-    program = dedent(f"""\
+def digest(folder: Path, *, workers: int, seed: str) -> str:
+    program = f"""\
         import os, sys
         if hasattr(os, "sched_setaffinity"):  # as many processes as cores render views
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{workers}])
@@ -172,15 +170,7 @@ def digest(folder: Path, *, workers: int, seed: str) -> bytes:
         config = {{"files": {{"paths": [*paths, {{"path": "*", "view_mode": "summary"}}]}}}}
         made = compose_prompt(request_for(open_project(config)))
         sys.stdout.buffer.write(made.prompt.markdown.encode())
-        """)
-    environment = {**os.environ, "PYTHONHASHSEED": seed}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout.count(b"### File ") == 16
-    return done.stdout
+        """
+    printed = python(program, folder=folder, PYTHONHASHSEED=seed)
+    assert printed.count("### File ") == 16
+    return printed

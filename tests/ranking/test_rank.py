@@ -1,8 +1,5 @@
 """Ranking: order, probabilities and reasons."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from math import fsum
 
@@ -14,6 +11,7 @@ from aggregate.base import Missing
 from aggregate.ranking import WEIGHTS, ChangedLines, Question, Ranking, rank, read_task
 from aggregate.ranking.inquiry import MOST_TERMS, query_terms
 from tests.fakes.corpus import FakeCorpus
+from tests.processes import python
 from tests.ranking.asking import PROJECT, ask, by_number, commit, project
 
 
@@ -201,16 +199,7 @@ print(repr(rank(project(), question)))
 
 def test_hash_seeds_change_nothing() -> None:
     """Scores, reasons and order do not depend on the hash seed (rule T-4)."""
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": "src:."},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    printed = {python(SCRIPT, PYTHONHASHSEED=seed, PYTHONPATH="src:.") for seed in ("1", "2")}
     assert len(printed) == 1
     assert "find_route" in printed.pop()
 

@@ -36,6 +36,15 @@ def test_a_file_of_many_pieces_is_no_likelier_for_it() -> None:
     assert abs(ranking.files[0].score - ranking.files[1].score) < 1e-9
 
 
+def uses(corpus: FakeCorpus) -> dict[str, str]:
+    return {
+        corpus.files[ranked.file].path: reason.matched
+        for ranked in rank(corpus, Question()).files
+        for reason in ranked.reasons
+        if reason.kind == "used by others"
+    }
+
+
 def test_a_use_counts_for_the_definition_that_it_means() -> None:
     """Only imports and unambiguous references count as use."""
     calls = "import socket\n\ndef run(sock):\n    sock.close()\n    socket.create()\n"
@@ -46,13 +55,7 @@ def test_a_use_counts_for_the_definition_that_it_means() -> None:
             **{f"other{number}.py": calls for number in range(20)},
         }
     )
-    used = {
-        corpus.files[ranked.file].path: reason.matched
-        for ranked in rank(corpus, Question()).files
-        for reason in ranked.reasons
-        if reason.kind == "used by others"
-    }
-    assert used == {"base.py": "used by 1 file"}
+    assert uses(corpus) == {"base.py": "used by 1 file"}
 
 
 def test_a_use_of_a_sole_name_counts_where_no_import_is_needed() -> None:
@@ -64,13 +67,7 @@ def test_a_use_of_a_sole_name_counts_where_no_import_is_needed() -> None:
             "c/c.c": "int main(void) { return area(twice(1)); }\n",
         }
     )
-    used = {
-        corpus.files[ranked.file].path: reason.matched
-        for ranked in rank(corpus, Question()).files
-        for reason in ranked.reasons
-        if reason.kind == "used by others"
-    }
-    assert used == {"a.c": "used by 1 file"}
+    assert uses(corpus) == {"a.c": "used by 1 file"}
 
 
 def test_an_overview_reads_first_how_to_work_on_the_project() -> None:

@@ -12,7 +12,7 @@ from aggregate.cli.options import config_option, flag
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.cli.program import Described
 from aggregate.project.history import DEFAULT, named_discussions
-from aggregate.prompt.sections.turns import build_discussion_section
+from aggregate.prompt.sections.discussion_section import build_discussion_section
 from aggregate.sending import Discussion
 
 

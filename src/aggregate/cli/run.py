@@ -22,16 +22,15 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
     NO_BUDGET,
-    WITHOUT_MODEL,
     AskedViews,
     compose_prompt,
+    default_budget,
     read_instructions,
     request_for,
 )
-from aggregate.prompt.asking import FOCUS_TIER, Request, find_preset, for_reader
+from aggregate.prompt.asking import Request, for_reader
 from aggregate.prompt.files import select_files
 
-REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
 _OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
 
 
@@ -135,24 +134,14 @@ class AskedRun(AskedProject):
         hint = "" if self.quiet or self.paths else hint
         return arguments.open_asked_project(self, hint=hint, is_verbose=self.repeats_hints)
 
-    def budget_in(self, project: Project) -> Amount | str | None:
-        """Return the budget by option, configuration or default (rule T-3)."""
-        config, task = project.config, self.task
-        name = self.preset or config.project.active_preset
-        preset = find_preset(project, name) if name else None
-        tokens = config.budget.tokens
-        if self.tier == FOCUS_TIER and config.budget.tier3 is not None:
-            tokens = config.budget.tier3
-        if self.budget is not None or tokens is not None or (preset and preset.budget is not None):
+    def budget_in(self, project: Project, views: AskedViews) -> Amount | str | None:
+        """Return the budget by option or default (rule T-3), ``None`` for the configured one."""
+        if self.budget is not None:
             return self.budget
-        has_text = bool((task.text if task else "") or config.task.text.strip())
-        has_files = preset is not None or bool(config.files.paths)
-        if not self.diff and (has_files or not (task or has_text)):
-            is_overview = project.is_bare and not (preset or self.paths)
-            return AUTO if is_overview else None
-        has_seeds = has_text or self.symbols or self.focus
-        usual = REVIEW_TOKENS if self.diff and not has_seeds else WITHOUT_MODEL
-        if not self.quiet:
+        usual = default_budget(
+            project, views, self.task, has_focus=bool(self.focus), has_paths=bool(self.paths)
+        )
+        if isinstance(usual, int) and not self.quiet:
             hint = f"budget: {usual:,} tokens by default; {_OTHER_BUDGETS}"
             arguments.say_once(hint, project, is_verbose=self.repeats_hints)
         return usual
@@ -171,14 +160,15 @@ class AskedRun(AskedProject):
             line_numbers=self.line_numbers,
             is_xml=self.form == "xml",
         )
+        views = AskedViews(self.strategy, self.preset, self.generated, self.tier)
         request = request_for(
             project,
-            views=AskedViews(self.strategy, self.preset, self.generated, self.tier),
+            views=views,
             focus_files=arguments.typed_places(self.focus, base_dir),
             with_history=not self.no_history,
             discussion=self.discussion or None,
             task=self.task,
-            budget=self.budget_in(project),
+            budget=self.budget_in(project, views),
             redact=self.redact,
             finish=finish,
         )

@@ -169,10 +169,8 @@ class WrittenPrompt:
                 self.stream.record(path)
             return
         if self._counter is not None:
-            from aggregate.prompt import PromptTokens  # a quiet run counts nothing
-
             keys = [(Section(part.section), part.source) for part in self._parts]
-            self.tokens = PromptTokens.of(keys, self._counter.counts())
+            self.tokens = self._counter.tokens(keys)
         if path and self._source_map is not None and self.tokens is not None:
             from aggregate.prompt.audit import audit_of, write_audit
             from aggregate.prompt.output.source_map import add_separator

@@ -16,7 +16,7 @@ else:
         {
             "api": "compose_prompt stream_prompt",
             "asking.found_secrets": "redact_text",
-            "asking.resolve": "AskedViews NO_BUDGET WITHOUT_MODEL auto_budget default_budget parse_place read_instructions request_for",
+            "asking.resolve": "AskedViews auto_budget default_budget NO_BUDGET parse_place read_instructions request_for",
             "assemble": "assemble Composition find_screenshots read_images",
             "files.file": "File",
             "fit_prompt": "compose_within_budget fit_prompt",

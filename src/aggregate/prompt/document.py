@@ -107,10 +107,6 @@ def is_fenced(block: str) -> bool:
     return block.startswith("```", block.find("\n") + 2)
 
 
-def file_segment(path: str, block: str, shown: ShownText | None = None) -> Segment:
-    return Segment(Section.FILES, block, Stability.STABLE, path, shown)
-
-
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The segments of a prompt in order."""

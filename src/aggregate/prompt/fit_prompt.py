@@ -94,11 +94,11 @@ def fit_prompt(request: Request, candidates: Candidates) -> Composition:
     else:
         filling = _Filling(request, budget, candidates, shares, _frame(request, guess))
         fitted = filling.filled_prompt()
-    fit, marks = fitted.fit, fitted.fit.marks()
+    fit = fitted.fit
     if not fit.is_exhausted:
         fit.advance(fit.spent + int(budget.tokens * _NEXT))
     choices = choices_of(
-        candidates, fit, marks=marks, tokens=fitted.file_tokens, listed=fitted.listed
+        candidates, fit, marks=fitted.marks, tokens=fitted.file_tokens, listed=fitted.listed
     )
     return replace(
         fitted.composition,
@@ -118,10 +118,10 @@ def _frame(request: Request, guess: Guess | None) -> Parts:
 
 def _shares_of(request: Request, budget: Budget, candidates: Candidates) -> Shares:
     """Return the sections beside the files, with their shares of the budget."""
-    tree = None
+    fit_tree = None
     if request.is_structural:
-        tree = described_tree(candidates.numbers, candidates.corpus.text)
-    return Shares(request, budget, candidates.count, _changes_for(request, candidates), tree)
+        fit_tree = described_tree(candidates.numbers, candidates.corpus.text).fitted
+    return Shares(request, budget, candidates.count, _changes_for(request, candidates), fit_tree)
 
 
 def _changes_for(request: Request, candidates: Candidates) -> RevisionChanges:
@@ -199,6 +199,7 @@ class _Fitted(NamedTuple):
     fit: Fit
     sections: Fitted
     listed: Set[str]  # paths of hidden files that are listed by name
+    marks: Mapping[int, bytes]  # of the visible lines, by file
 
     @property
     def file_tokens(self) -> dict[str, int]:
@@ -317,7 +318,7 @@ class _Filling:
         candidates, fit, tokens = self.candidates, fitted.fit, fitted.file_tokens
         numbers = candidates.numbers
         choices = choices_of(
-            candidates, fit, marks=fit.marks(), tokens=tokens, listed=fitted.listed
+            candidates, fit, marks=fitted.marks, tokens=tokens, listed=fitted.listed
         )
         sent = [file for file in self.request.kept if file.path in numbers]
         room = fitted.room if fit.is_exhausted else 0
@@ -354,7 +355,9 @@ class _Filling:
         tokens = [count(text + SEPARATOR) for text in texts[:-1]]
         tokens += [count(text + END) for text in texts[-1:]]
         paths = {path for path, *_ in hidden[:listed]}
-        return _Fitted(composition, tokens, self.budget.tokens - sum(tokens), fit, sections, paths)
+        marks = {number: bytes(state.marks) for number, state in fit.shown.items()}
+        room = self.budget.tokens - sum(tokens)
+        return _Fitted(composition, tokens, room, fit, sections, paths, marks)
 
     def _too_small(self, pinned: _Fitted) -> BudgetError:
         smallest = sum(pinned.tokens)

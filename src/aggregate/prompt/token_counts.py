@@ -36,16 +36,17 @@ def token_kind() -> Kind:
     return Kind("tokens", token_version())
 
 
+@dataclass(slots=True, eq=False)
 class SegmentCounter:
     """Counts the tokens of segments with their separators, in threads if there are many."""
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
-        self._waiting: list[tuple[bytes, str]] = []
-        self._characters = 0
-        self._counts: list[int] = []
-        self._new: list[tuple[int, bytes]] = []  # positions and keys without a cached count
-        self._counter = TokenCounter()
+    _index: Index
+    _waiting: list[tuple[bytes, str]] = field(default_factory=list, init=False)
+    _characters: int = field(default=0, init=False)
+    _counts: list[int] = field(default_factory=list, init=False)
+    # Positions and keys without a cached count.
+    _new: list[tuple[int, bytes]] = field(default_factory=list, init=False)
+    _counter: TokenCounter = field(default_factory=TokenCounter, init=False)
 
     def add(self, text: str, data: bytes, separator: str) -> None:
         digest = sha256(data)
@@ -56,7 +57,8 @@ class SegmentCounter:
             self._look_up()
 
     @timed("count_tokens")
-    def counts(self) -> list[int]:
+    def tokens(self, places: Iterable[tuple[Section, str]]) -> "PromptTokens":
+        """Return the tokens of the added segments, whose sections and sources are ``places``."""
         self._look_up()
         results = self._counter.results()
         rows: list[tuple[bytes, bytes]] = []
@@ -64,7 +66,7 @@ class SegmentCounter:
             self._counts[position] = tokens
             rows.append((key, COUNT.pack(tokens)))
         self._index.put_many(token_kind(), rows)
-        return self._counts
+        return PromptTokens.of(places, self._counts)
 
     def _look_up(self) -> None:
         cached = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
@@ -112,7 +114,7 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -
         data = segment.text.encode("utf-8", "surrogatepass")
         counter.add(segment.text, data, SEPARATOR if i < last else end)
     keys = ((segment.section, segment.source) for segment in prompt.segments)
-    return PromptTokens.of(keys, counter.counts())
+    return counter.tokens(keys)
 
 
 @dataclass(slots=True, eq=False)

@@ -32,7 +32,7 @@ from aggregate.project.history import (
     replace_last_turns,
 )
 from aggregate.prompt.asking import DiscussionTurns, Request, discussion_turns, scope_of
-from aggregate.prompt.sections.turns import build_discussion_section
+from aggregate.prompt.sections.discussion_section import build_discussion_section
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import FinishReason

@@ -1,21 +1,9 @@
 """The processes behind the sandboxes: kept warm, replaced, never left behind, and missed with a clear sentence."""
 
-import os
-import subprocess
-import sys
-import textwrap
 from datetime import UTC, datetime
 
 from aggregate.agents.sandbox import run_python
-
-
-def python(code: str, **environment: str) -> str:
-    command = [sys.executable, "-c", textwrap.dedent(code)]
-    ran = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=30
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+from tests.processes import python
 
 
 def test_a_missing_extra_is_named() -> None:

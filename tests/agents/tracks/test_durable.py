@@ -39,6 +39,7 @@ from tests.agents.tracks.killed import LoggedWorker, read_leftovers, start, writ
 from tests.fakes.conducting import Says, assigned
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
 from tests.fakes.prompts import part
+from tests.processes import python
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +292,7 @@ def test_a_killed_process_on_this_machine(tmp_path: Path) -> None:
 @on_postgres
 def test_a_lease_that_ends(engine: sa.Engine) -> None:
     """Between machines a worker is dead when its lease has run out, or nobody knows it."""
-    other, mine = worker_heartbeat(engine, 0.2), worker_heartbeat(engine, 30)
+    other, mine = worker_heartbeat(engine, 1), worker_heartbeat(engine, 30)
     other.renew()
     mine.renew()
     DbosQueue(engine).put(assigned("a"))
@@ -310,8 +311,7 @@ def test_a_run_on_sqlite_loads_nothing_of_postgres(tmp_path: Path) -> None:
         f"assert conduct(open_project({str(folder / 'manual_slop.toml')!r}), {TRACK!r}, lambda *_: 'x').succeeded;"
         "print(*(name for name in sys.modules if name.startswith('aggregate.agents.tracks.durable.')))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = run.stdout.split()
+    loaded = python(code).split()
     assert "aggregate.agents.tracks.durable.sqlite_locks" in loaded
     assert "aggregate.agents.tracks.durable.postgres_leases" not in loaded
 

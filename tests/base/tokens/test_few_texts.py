@@ -1,15 +1,13 @@
 """Counting a few texts exactly without the tokenizer."""
 
-import subprocess
-import sys
 import unicodedata
-from textwrap import dedent
 
 import pytest
 from hypothesis import given, strategies as st
 
 from aggregate.base.tokens import count_few
 from tests.base.tokens.plain_count import plain_count
+from tests.processes import python
 
 LETTERS = "aAbBsStTrevmlLdD'019 \n\r\t\x0b\x1c\x85\xa0/_-.,(){}éÉßſİıǅʰ\u0301中ﬁ½Ⅷ٣\u2028\u200b\U0001f600\ue000\ue004"
 
@@ -50,8 +48,5 @@ def test_no_tokenizer_is_loaded() -> None:
         print(count("def f(größe):\\n    return 'don\\'t'\\n"), bool(libraries & sys.modules.keys()))
         print(count("word " * 50_000), bool(libraries & sys.modules.keys()))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", dedent(script)], capture_output=True, text=True, check=True
-    )
     few = plain_count("def f(größe):\n    return 'don\\'t'\n".replace("\\'", "'"))
-    assert done.stdout.split() == [str(few), "False", str(plain_count("word " * 50_000)), "True"]
+    assert python(script).split() == [str(few), "False", str(plain_count("word " * 50_000)), "True"]

@@ -1,17 +1,15 @@
 """Counts by the optional fast library: equal to tiktoken's, or left to it."""
 
 import json
-import subprocess
-import sys
 import unicodedata
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 from hypothesis import given, strategies as st
 
 from aggregate.base.tokens import count_batch, count_exact, counts_exactly
 from tests.base.tokens.plain_count import encoding, plain_count
+from tests.processes import python
 
 CONTEXTS = ["{}", "{}'s", "..{}'s", "{}123", "a{}b'll"]
 """A letter takes the contraction, a mark joins signs, a digit joins digits: each context tells two kinds apart."""
@@ -89,14 +87,8 @@ def test_characters_that_python_lacks() -> None:
         counts = count_batch(["word größe " * 50_000, *json.load(sys.stdin)])[1:]
         print(json.dumps([counts, "tiktoken" in sys.modules]))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", dedent(script)],
-        input=json.dumps(texts),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(done.stdout) == [[plain_count(text) for text in texts], False]
+    printed = python(script, stdin=json.dumps(texts))
+    assert json.loads(printed) == [[plain_count(text) for text in texts], False]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +115,4 @@ def test_another_version_is_not_used(tmp_path: Path, library: str, *, is_used: b
         from aggregate import count
         print(count("word größe " * 50_000), "tiktoken" in sys.modules)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", dedent(script)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == [str(plain_count("word größe " * 50_000)), str(not is_used)]
+    assert python(script).split() == [str(plain_count("word größe " * 50_000)), str(not is_used)]

@@ -1,14 +1,13 @@
 """Versions of cached results, derived from the code."""
 
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
 import aggregate
+from tests.processes import python
 
 PACKAGE = Path(aggregate.__file__).parent
 CODE = """
@@ -21,9 +20,7 @@ print(code_version(("project.index", "base.text", "code.syntax", "base.files"), 
 
 def version_of(site: Path, *installed: str) -> str:
     """Return the version computed by a copy of the program in ``site``."""
-    arguments = [sys.executable, "-c", CODE, str(site), *installed]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=True, cwd=site.parent)
-    return done.stdout.strip()
+    return python(CODE, str(site), *installed, folder=site.parent).strip()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from aggregate.prompt import AskedViews, Composition, File, assemble, request_fo
 from aggregate.prompt.asking import FOCUS_TIER, FoundSecrets, Request, focus_paths
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.files import RenderedFiles, render_files
-from aggregate.prompt.files.layout import (
+from aggregate.prompt.files.markdown_and_xml import (
     FILES,
     FILES_SUMMARY,
     FILES_TIER3,

@@ -1,7 +1,7 @@
 """Redact the texts of a prompt, and warn about the secrets found in them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final
 
@@ -12,11 +12,11 @@ _MOST_NAMED: Final = 3  # rules or hashes in a sentence, which counts the rest
 _MOST_PLACES: Final = 10  # files and sections named in the warning: a few rows of a terminal
 
 
+@dataclass(slots=True, eq=False)
 class FoundSecrets:
-    def __init__(self, redaction: Redaction) -> None:
-        self._redaction = redaction
-        self._by_place: dict[str, list[Finding]] = {}
-        self._files: set[str] = set()
+    _redaction: Redaction
+    _by_place: dict[str, list[Finding]] = field(default_factory=dict, init=False)
+    _files: set[str] = field(default_factory=set, init=False)
 
     def note_file(self, path: str, secrets: Sequence[Finding]) -> None:
         if self._redaction.replaces:

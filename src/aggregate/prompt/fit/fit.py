@@ -284,9 +284,6 @@ class Fit:
     def __post_init__(self) -> None:
         self._steps = iter(self.order)
 
-    def marks(self) -> dict[int, bytes]:
-        return {number: bytes(state.marks) for number, state in self.shown.items()}
-
     def pin(self, file: int, runs: Iterable[Run]) -> None:
         if state := self._state(file):
             step = Step(file, tuple(runs), is_body=True)

@@ -4,11 +4,11 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.prompt.sections.beads import *
+    from aggregate.prompt.sections.discussion_section import *
     from aggregate.prompt.sections.fitted import *
     from aggregate.prompt.sections.section_shares import *
     from aggregate.prompt.sections.subagent_results import *
     from aggregate.prompt.sections.tree import *
-    from aggregate.prompt.sections.turns import *
 else:
     __getattr__ = door(
         __name__,
@@ -18,6 +18,6 @@ else:
             "section_shares": "Shares task_segment whole_sections",
             "subagent_results": "fit_results result_texts results_segments",
             "tree": "described_tree describing_files first_sentence most_tokens not_shown NOT_SHOWN Tree",
-            "turns": "discussion_segments fenced_lines fit_history spoken_turn SpokenTurn turn_texts",
+            "discussion_section": "discussion_segments fenced_lines fit_history spoken_turn SpokenTurn turn_texts",
         },
     )

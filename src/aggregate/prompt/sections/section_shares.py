@@ -1,8 +1,8 @@
 """The sections of a prompt beside its files: all of them, or each within its share of a budget (rule B-5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aggregate.base.files import Narrowing
 from aggregate.base.messages import shorten
@@ -10,6 +10,7 @@ from aggregate.base.task_budget import Budget, Finish
 from aggregate.base.text import clean_issue, fence, first_line, heading_text
 from aggregate.prompt.asking import Request
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability, file_heading
+from aggregate.prompt.sections.discussion_section import fit_history, safe_discussion_segments
 from aggregate.prompt.sections.fitted import (
     CHARACTERS,
     NO_ROOM,
@@ -23,10 +24,6 @@ from aggregate.prompt.sections.fitted import (
     quoted,
     tokens_of,
 )
-from aggregate.prompt.sections.turns import fit_history, safe_discussion_segments
-
-if TYPE_CHECKING:
-    from aggregate.prompt.sections.tree import Tree
 
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
 _LEAST_HUNK = 200  # characters of a useful hunk
@@ -138,14 +135,15 @@ class Shares:
     budget: Budget
     count: Count
     changes: RevisionChanges = RevisionChanges()  # noqa: RUF009 - an immutable value
-    tree: "Tree | None" = None  # of an overview
+    # Fits the tree of an overview to a limit.
+    fit_tree: Callable[[int, Count], FittedSection] | None = None
     parts: Mapping[Section, float] = field(init=False)
     least: Fitted = field(init=False)
 
     def __post_init__(self) -> None:
         request, finish = self.request, self.request.finish or Finish()
         contents = (
-            (Section.TREE, _OF_TREE, self.tree),
+            (Section.TREE, _OF_TREE, self.fit_tree),
             (Section.HISTORY, self.budget.history, request.history),
             (Section.RESULTS, self.budget.results, request.results),
             (Section.INSTRUCTIONS, _OF_GIVEN, finish.instructions),
@@ -184,8 +182,8 @@ class Shares:
         """Return a section with ``limit`` tokens beyond its smallest size."""
         request, count = self.request, self.count
         finish = request.finish or Finish()
-        if section is Section.TREE and self.tree:
-            return self.tree.fitted(limit, count)
+        if section is Section.TREE and self.fit_tree:
+            return self.fit_tree(limit, count)
         if section is Section.HISTORY:
             return fit_history(request.history, limit, count)
         if section is Section.INSTRUCTIONS:

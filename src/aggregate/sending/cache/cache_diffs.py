@@ -8,14 +8,7 @@ from difflib import SequenceMatcher
 
 from aggregate.base.files import ShownText, Span
 from aggregate.base.text import fence
-from aggregate.prompt.document import (
-    Section,
-    Segment,
-    Stability,
-    file_heading,
-    file_segment,
-    is_fenced,
-)
+from aggregate.prompt.document import Section, Segment, Stability, file_heading, is_fenced
 
 _CONTEXT = 3  # equal lines around a change, as ``diff -u`` has them
 
@@ -87,7 +80,8 @@ _MOST_TRIED = 200  # candidates for the first line of a run, against files that 
 
 
 def gone_segment(path: str) -> Segment:
-    return file_segment(path, f"{file_heading(path)} (gone)\n\nIt is no longer there.")
+    text = f"{file_heading(path)} (gone)\n\nIt is no longer there."
+    return Segment(Section.FILES, text, Stability.STABLE, path)
 
 
 def diff_segment(older: Sequence[str], now: Segment, *, longest: int = _SHORT) -> Segment:

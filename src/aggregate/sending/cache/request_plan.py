@@ -17,7 +17,7 @@ from itertools import groupby, pairwise
 from typing import Final
 
 from aggregate.prompt.document import SEPARATOR, Image, Segment
-from aggregate.prompt.sections.turns import excerpt_turn
+from aggregate.prompt.sections.discussion_section import excerpt_turn
 from aggregate.sending.cache.breakpoints import (
     FIRST_REQUEST,
     EarlierRequest,

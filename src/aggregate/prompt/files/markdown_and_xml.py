@@ -1,4 +1,4 @@
-"""Markdown of files and screenshots: headings, fences and links that no content can break."""
+"""Files and screenshots as Markdown, files as XML documents; no content can break headings, fences and links."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,6 @@ from aggregate.prompt.document import (
     Segment,
     Stability,
     file_heading,
-    file_segment,
     is_fenced,
 )
 from aggregate.prompt.files.file import File
@@ -58,7 +57,7 @@ def rendered_segment(file: File) -> Segment:
     block = file_block(
         file.path, file.view.text, language=language, excluded=is_excluded, note=file.note
     )
-    return file_segment(file.path, block, file.shown)
+    return Segment(Section.FILES, block, Stability.STABLE, file.path, file.shown)
 
 
 def _raw_segment(file: File) -> Segment:
@@ -66,7 +65,8 @@ def _raw_segment(file: File) -> Segment:
     if file.is_error and not text:
         return rendered_segment(file)
     block = file_block(file.path, text, language=fence_tag(file.path, text), note=file.note)
-    return file_segment(file.path, block, ShownText(text, None, file.source.redacted))
+    shown = ShownText(text, None, file.source.redacted)
+    return Segment(Section.FILES, block, Stability.STABLE, file.path, shown)
 
 
 def numbered(segment: Segment) -> Segment:
