@@ -45,8 +45,7 @@ from aggregate.agents.tracks import (
     worker_tools,
 )
 from aggregate.agents.tracks.run_control import made_attempts, status
-from aggregate.sending.clients.client import Retry, scripted_client
-from aggregate.sending.clients.protocol import ChatRequest
+from aggregate.sending.clients.client import ChatRequest, Retry, scripted_client
 from aggregate.sending.models import LoopTurn, ToolCall
 from simulation.killing import Journal, forked
 from simulation.track_kills import server

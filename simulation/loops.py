@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregate import Exchange, Usage, plan_for, plan_messages, to_anthropic
-from aggregate.sending.clients import cost
+from aggregate.sending import cost
 from aggregate.sending.known_models import known_model
 from aggregate.sending.models import CachePolicy
 from simulation.discussion import price_of_input

@@ -156,14 +156,12 @@ if (
         prepare_turn as prepare_turn,
         send_turn as send_turn,
     )
-    from aggregate.sending.bills import Bill as Bill
     from aggregate.sending.clients import (
         ChatRequest as ChatRequest,
         Client as Client,
         open_client as open_client,
         redacting as redacting,
     )
-    from aggregate.sending.exchange import Exchange as Exchange
     from aggregate.sending.host_requests import (
         plan_for as plan_for,
         record as record,
@@ -181,6 +179,8 @@ if (
         Reply as Reply,
         Usage as Usage,
     )
+    from aggregate.sending.prices import Bill as Bill
+    from aggregate.sending.turn import Exchange as Exchange
 
 _HOMES = {
     "aggregate.agents.goals": "Completion GoalResult Model Neuron NeuronAgent Question extract_quantity select_answer",
@@ -212,12 +212,12 @@ _HOMES = {
     "aggregate.prompt.output.references": "compact_data load_data_reference prune_data_cache",
     "aggregate.prompt.sections.discussion_section": "build_discussion_section build_discussion_text",
     "aggregate.sending": "compact_discussion prepare_compaction prepare_turn send_turn",
-    "aggregate.sending.bills": "Bill",
     "aggregate.sending.clients": "ChatRequest Client open_client redacting",
-    "aggregate.sending.exchange": "Exchange",
     "aggregate.sending.host_requests": "plan_for record to_anthropic to_gemini to_openai",
     "aggregate.sending.message_plans": "PlannedMessages bill_for plan_messages",
     "aggregate.sending.models": "FinishReason Reply Usage",
+    "aggregate.sending.prices": "Bill",
+    "aggregate.sending.turn": "Exchange",
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

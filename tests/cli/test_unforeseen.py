@@ -14,8 +14,9 @@ import pytest
 
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
 from aggregate.cli.written_prompt import largest_folders
-from aggregate.sending.clients import PROVIDERS, context_window, exceeded_window
-from aggregate.sending.clients.model_prices import USUAL_WINDOW
+from aggregate.sending import context_window, exceeded_window
+from aggregate.sending.clients import PROVIDERS
+from aggregate.sending.prices import USUAL_WINDOW
 from tests.cli.command_line import aggregate, start
 from tests.processes import python
 from tests.projects import project
@@ -146,7 +147,7 @@ def test_windows_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert exceeded_window(5_000_000) == USUAL_WINDOW == 1_050_000
     usual = [provider.model for provider in PROVIDERS.values() if provider.model]
     assert max(context_window(model) or 0 for model in usual) == USUAL_WINDOW
-    code = "import sys; from aggregate.sending.clients import exceeded_window; exceeded_window(5_000_000); print(*sys.modules)"
+    code = "import sys; from aggregate.sending import exceeded_window; exceeded_window(5_000_000); print(*sys.modules)"
     loaded = python(code).split()
     assert not {"genai_prices", "asyncio", "httpx"} & {*loaded}
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

@@ -25,8 +25,7 @@ from aggregate import (
 )
 from aggregate.base import ShownText, Span
 from aggregate.base.redaction import AS_THEY_ARE, Redaction
-from aggregate.prompt import AskedViews, File
-from aggregate.prompt.asking.results import GroupStatus
+from aggregate.prompt import AskedViews, File, GroupStatus
 from aggregate.prompt.document import Origin, OriginKind, Section, Stability
 from aggregate.prompt.files import file_block, rendered_segment
 from aggregate.prompt.output import map_sources

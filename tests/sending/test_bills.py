@@ -18,9 +18,9 @@ from aggregate import (
     plan_messages,
 )
 from aggregate.cli.send import plan_data, plan_lines
-from aggregate.sending import Exchange, ModelSelection, charged, charges, prepare_turn, send_turn
-from aggregate.sending.clients import OnText
-from aggregate.sending.clients.model_prices import Endpoint, Learned, learned_of, record_reply
+from aggregate.sending import Exchange, ModelSelection, charges, prepare_turn, send_turn
+from aggregate.sending.clients import OnText, charged
+from aggregate.sending.learned_models import Endpoint, Learned, learned_of, record_reply
 from tests.cli.command_line import start
 from tests.fakes.user_files import by_user
 from tests.projects import project

@@ -10,7 +10,7 @@ from aggregate import BudgetError, Reply, Usage, count, load_config
 from aggregate.prompt.audit import read_audit
 from aggregate.prompt.output import audit_path, request_log_path
 from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
-from aggregate.sending.clients.model_prices import Endpoint, record_reply
+from aggregate.sending.learned_models import Endpoint, record_reply
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 

@@ -88,7 +88,7 @@ def test_a_plan_needs_no_key_and_shows_its_blocks(config: str) -> None:
     assert (first.role, first.text, first.has_breakpoint) == ("system", "Be brief.", False)
     assert (last.role, last.words, last.has_breakpoint) == ("user", "Why?", True)
     assert last.text == "\n\n### Discussion Excerpt 1\n\nUser: Why?"
-    assert (planned.provider, planned.prefix, planned.warnings) == ("anthropic", None, ())
+    assert (planned.client.provider, planned.prefix, planned.warnings) == ("anthropic", None, ())
     assert sorted(Path(config).parent.rglob("*")) == before
 
 

@@ -15,16 +15,8 @@ from aggregate import ChatRequest, ClientSetupError, ProviderError, Usage, load_
 from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.send import AskedTurn
 from aggregate.panel.sending import RequestStop
-from aggregate.sending import (
-    Charge,
-    Exchange,
-    ModelSelection,
-    charged,
-    charges,
-    prepare_turn,
-    send_turn,
-)
-from aggregate.sending.clients import open_client
+from aggregate.sending import Charge, Exchange, ModelSelection, charges, prepare_turn, send_turn
+from aggregate.sending.clients import charged, open_client
 from tests.cli.command_line import start
 from tests.fakes.http_server import QuietHandler, serving
 from tests.fakes.senders import event, typed

@@ -22,8 +22,14 @@ from aggregate import (
     open_project,
 )
 from aggregate.prompt.output import request_log_path
-from aggregate.sending import Exchange, ModelSelection, prepare_turn, read_request, send_turn
-from aggregate.sending.clients import truncation_warning
+from aggregate.sending import (
+    Exchange,
+    ModelSelection,
+    prepare_turn,
+    read_request,
+    send_turn,
+    truncation_warning,
+)
 from tests.fakes.images import png
 from tests.fakes.transports import scripted
 from tests.fakes.user_files import by_user, turns_in

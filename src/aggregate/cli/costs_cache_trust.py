@@ -92,7 +92,7 @@ def costs(days: int, by: str | None, as_json: bool) -> None:
 
 
 def _charge_line(row: "Charge") -> str:
-    from aggregate.sending.models import saving
+    from aggregate.sending import saving
 
     names = (row.day, row.project, f"{row.provider} {row.model}".strip())
     share = f"{row.cache_read / row.input:.0%}" if row.input else "0%"

@@ -18,8 +18,7 @@ from aggregate.cli.options import PATH, POSITIVE, flag, number, option
 from aggregate.cli.output import say, warn, write_result
 from aggregate.project.toml_text import parse_untrusted_toml
 from aggregate.prompt.asking import redaction_for
-from aggregate.sending import charged
-from aggregate.sending.clients import open_client, redacting
+from aggregate.sending.clients import charged, open_client, redacting
 
 _USED = ("goal", "description")
 

@@ -285,7 +285,7 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
     # A remote project's prompt is written to the user's own folder.
     within = request.written_in if asked.remote is None else Path(project_root(Path()))
     edited = recording.begin(request, counts=asked.as_json or not asked.quiet)
-    with index:  # to save the results of an interrupted run
+    try:
         request = _looked_at(asked, request, index)
         if asked.split is not None:
             write_parts(request, asked.split, index, within=within, quiet=asked.quiet)
@@ -303,6 +303,8 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
             quiet=asked.quiet,
             verbose=asked.verbose,
         )
+    finally:  # saves the results of an interrupted run too
+        index.flush()
     if path and asked.copies:
         from aggregate.cli.clipboard import copy_to_clipboard  # seldom needed
 

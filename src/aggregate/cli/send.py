@@ -20,11 +20,12 @@ from aggregate.sending import (
     ModelSelection,
     PreparedCompaction,
     compact_discussion,
+    dollars,
     prepare_compaction,
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.models import LONG_LIFETIME, SCRIPTED, Usage, dollars
+from aggregate.sending.models import LONG_LIFETIME, SCRIPTED, Usage
 
 _NEARLY = 0.95  # of the forecast cache reads, which are not exact
 
@@ -314,8 +315,8 @@ def plan_lines(turn: Exchange) -> list[str]:
 
 def plan_data(turn: Exchange) -> dict[str, Any]:
     return {
-        "provider": turn.provider,
-        "model": turn.model,
+        "provider": turn.client.provider,
+        "model": turn.asked.model,
         "address": turn.client.address,
         "origins": {name: choice.source for name, choice in turn.selection.chosen.items()},
         "discussion": turn.request.discussion or DEFAULT,
@@ -378,12 +379,12 @@ def answer_data(turn: Exchange) -> dict[str, Any]:
 def usage_sentence(turn: Exchange) -> str:
     usage = turn.reply.usage
     if not usage.input and not usage.output:
-        return f"{turn.provider} reports no tokens; about {turn.plan.total:,} were sent"
+        return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
     share = f"{usage.cache_share:.0%}"
     expected = turn.forecast.cache_read
     if usage.cache_read < expected * _NEARLY:
         share += f", about {expected:,} expected"
-    hypothetical = " if it had been asked" if turn.provider == "scripted" else ""
+    hypothetical = " if it had been asked" if turn.client.provider == "scripted" else ""
     return (
         f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
         f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
@@ -402,7 +403,7 @@ def compaction_sentence(prepared: PreparedCompaction) -> str:
 
 def compaction_data(prepared: PreparedCompaction) -> dict[str, Any]:
     return {
-        "provider": prepared.turn.provider,
+        "provider": prepared.turn.client.provider,
         "model": prepared.turn.client.model,
         "discussion": prepared.name or DEFAULT,
         "turns": len(prepared.turns),

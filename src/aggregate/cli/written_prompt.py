@@ -195,7 +195,7 @@ class WrittenPrompt:
         warnings += with_meant(stream.warnings, stream.rows, self.request.base_dir)
         if tokens is None or tokens.document <= _ALWAYS_FITS:
             return warnings
-        from aggregate.sending.clients import exceeded_window
+        from aggregate.sending import exceeded_window
 
         if window := exceeded_window(tokens.document):
             largest = largest_folders(tokens.files)

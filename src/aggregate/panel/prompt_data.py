@@ -34,8 +34,8 @@ class CacheMarks(NamedTuple):
 def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> CacheMarks:
     """Return the default model's breakpoints and the unchanged beginning."""
     # Loaded late: the page shows the files meanwhile.
+    from aggregate.sending import cache_policy
     from aggregate.sending.cache import HashedPrompt, compare_prefixes, plan_request
-    from aggregate.sending.clients import cache_policy
 
     segments = composed.tokens.segments
     if len(segments) > _MOST_PLANNED:

@@ -12,8 +12,15 @@ from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderErr
 from aggregate.base.task_budget import Task
 from aggregate.panel.page_session import Session
 from aggregate.prompt.asking import for_reader
-from aggregate.sending import Charge, Exchange, ModelSelection, prepare_turn, send_turn
-from aggregate.sending.clients import NAMES, Ask, ChatRequest, OnText, context_window
+from aggregate.sending import (
+    Charge,
+    Exchange,
+    ModelSelection,
+    context_window,
+    prepare_turn,
+    send_turn,
+)
+from aggregate.sending.clients import NAMES, Ask, ChatRequest, OnText
 from aggregate.sending.models import Reply
 
 _MOST_PLANS: Final = 4  # unsent plans; a page shows one
@@ -103,8 +110,8 @@ class Sender:
                     self._plans.popitem(last=False)
         cost = turn.expected_price
         return {
-            "provider": turn.provider,
-            "model": turn.model,
+            "provider": turn.client.provider,
+            "model": turn.asked.model,
             "address": turn.client.address,
             "tokens": turn.plan.total,
             "provider_tokens": turn.provider_tokens,

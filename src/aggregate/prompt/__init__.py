@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.api import *
     from aggregate.prompt.asking.found_secrets import *
     from aggregate.prompt.asking.resolve import *
+    from aggregate.prompt.asking.results import GroupStatus
     from aggregate.prompt.assemble import *
     from aggregate.prompt.files.file import *
     from aggregate.prompt.fit_prompt import *
@@ -17,6 +18,7 @@ else:
             "api": "compose_prompt stream_prompt",
             "asking.found_secrets": "redact_text",
             "asking.resolve": "AskedViews auto_budget default_budget NO_BUDGET parse_place read_instructions request_for",
+            "asking.results": "GroupStatus",
             "assemble": "assemble Composition find_screenshots read_images",
             "files.file": "File",
             "fit_prompt": "compose_within_budget fit_prompt",

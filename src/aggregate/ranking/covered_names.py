@@ -86,18 +86,16 @@ def named_files(inquiry: Inquiry) -> Evidence:
             files, value = _modules(inquiry, name), MODULE
         lift(values, files, value / sqrt(max(1, len(files))))
     for text, certainty in named_identifiers(subject).items():
-        files = _sources_called(inquiry, name_parts(text)[-1]) if certainty >= CERTAIN else ()
+        if certainty < CERTAIN:
+            continue
+        name = name_parts(text)[-1]
+        called = {*inquiry.paths.by_stem.get(name, ()), *inquiry.corpus.files_defining(name)}
+        files = sorted(file for file in called if inquiry.kinds[file] is PathKind.SOURCE)
         if len(files) <= _FEW_NAMESAKES:
             lift(values, files, 1 / sqrt(max(1, len(files))))
     # Not scaled: a doubtful name is not better for being the only one.
     matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
     return Evidence("file named in the first line", files=values, matched=matched)
-
-
-def _sources_called(inquiry: Inquiry, name: str) -> Sequence[int]:
-    """Return the source files that have or define a name."""
-    files = {*inquiry.paths.by_stem.get(name, ()), *inquiry.corpus.files_defining(name)}
-    return sorted(file for file in files if inquiry.kinds[file] is PathKind.SOURCE)
 
 
 def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:

@@ -174,7 +174,9 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
         files = corpus.files_with(term)
         weight = 1 + log(max(counts[term], 1))
         file_rarity = rarity(len(corpus.files), len(files))
-        piece_rarity = rarity(total_pieces, pieces_holding(corpus, files))
+        # Estimated from how often the term occurs in each file.
+        holding = sum(min(count, corpus.files[file].pieces) for file, count in files.items())
+        piece_rarity = rarity(total_pieces, holding)
         queries.append(QueryTerm(term, weight, files, file_rarity, piece_rarity, term in subject))
     if len(queries) <= MOST_TERMS:
         return tuple(queries)
@@ -182,12 +184,6 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
     strength = [(bool(q.files), q.in_subject, q.weight * q.piece_rarity) for q in queries]
     strongest = nlargest(MOST_TERMS, range(len(queries)), key=strength.__getitem__)
     return tuple(queries[i] for i in sorted(strongest))
-
-
-def pieces_holding(corpus: Corpus, files: Mapping[int, int]) -> int:
-    """Estimate how many pieces contain a term, from how often it occurs in files."""
-    facts = corpus.files
-    return sum(min(count, facts[file].pieces) for file, count in files.items())
 
 
 Candidates = Mapping[int, Analysis]

@@ -64,18 +64,12 @@ def of_files(inquiry: Inquiry) -> MentionedFiles:
     )
 
 
-class MentionedPieces(NamedTuple):
-    """Evidence from names, places, seeds and picks."""
-
-    names: Sequence[Evidence]
-    traced: Evidence
-    seeds: Sequence[Evidence]
-    picks: Sequence[Evidence]
-
-
-def of_pieces(inquiry: Inquiry, candidates: Candidates) -> MentionedPieces:
+def of_pieces(
+    inquiry: Inquiry, candidates: Candidates
+) -> tuple[Sequence[Evidence], Evidence, Sequence[Evidence], Sequence[Evidence]]:
+    """Return evidence from names, from places, from the user's seeds, and from a model's picks."""
     question = inquiry.question
-    return MentionedPieces(
+    return (
         (
             _named_definitions(inquiry, candidates),
             sole_definitions(inquiry, candidates),

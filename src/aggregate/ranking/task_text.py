@@ -53,6 +53,7 @@ _WORDING: Final = re.compile(
     r"|stack backtrace:|goroutine \d{1,9} \[[^\]\n]{0,60}\]:|\bRUST_BACKTRACE=[^\n]{0,200}"
     r"|node:internal/[^\s()]{1,200}|\+?0x[0-9a-fA-F]{1,16}\b"
 )
+_QUOTE: Final = re.compile(r"^>(?:[ \t]?>)*+ ?(?![ \t])", re.MULTILINE)
 # Compounds with one letter, which is not a term.
 _COMPOUND: Final = re.compile(r"(?<![\w./-])([A-Za-z])-([A-Za-z]{2,})(?![\w./-])")
 _ANY_NUMBER: Final = re.compile(r"0x[0-9a-fA-F]++|[0-9][0-9a-fA-F]*+")
@@ -64,10 +65,12 @@ def read_task(text: str) -> TaskText:
     """Parse the text of a task, in time proportional to its length."""
     shortened = _ends(text.replace("\r\n", "\n").replace("\r", "\n"), _MOST_CHARACTERS)
     shortened = _BLANK_LINES.sub("\n\n", shortened)
-    report = _report_text(own_words(shortened))
+    # An issue without its form, its environment and tables of versions.
+    lines = own_words(shortened).split("\n")
+    report = "\n".join(_without_versions(_without_form(lines)))
     words = _without_repetition(report)
     subject = _subject(words)
-    words = _without_wording(words)
+    words = _WORDING.sub(" ", _PYTHON_FRAME.sub(r"\1 ", words))
     searched = _ends(words, _MOST_SEARCHED)
     scopes: list[str] = []
     rest = subject
@@ -91,7 +94,7 @@ def read_task(text: str) -> TaskText:
         names={**names, sole: CERTAIN} if sole else names,
         imported=_imported_names(_ends(report, _MOST_SEARCHED)),
         quotes=_quoted_terms(_ends(report, _MOST_SEARCHED)),
-        locations=locations_in(_without_quotes(_ends(shortened, _MOST_SEARCHED))),
+        locations=locations_in(_QUOTE.sub("", _ends(shortened, _MOST_SEARCHED))),
         text=text,
         change_words=tuple(sorted(change_words(subject))),
     )
@@ -123,10 +126,6 @@ def _subject(words: str) -> str:
     return first.strip()[:_LONGEST_SUBJECT]
 
 
-def _without_wording(text: str) -> str:
-    return _WORDING.sub(" ", _PYTHON_FRAME.sub(r"\1 ", text))
-
-
 def _without_repetition(text: str) -> str:
     """Drop lines that repeat earlier ones except for numbers, unless no word would remain."""
     lines = text.split("\n")
@@ -137,10 +136,6 @@ def _without_repetition(text: str) -> str:
     rare = [line for line, shape in zip(lines, shapes, strict=True) if shape not in often]
     rest = "\n".join(rare)
     return rest if re.search(r"[^\W\d_]", rest) else text
-
-
-def _without_quotes(text: str) -> str:
-    return re.sub(r"^>(?:[ \t]?>)*+ ?(?![ \t])", "", text, flags=re.MULTILINE)
 
 
 # Words before circumstances in a first line.
@@ -257,11 +252,6 @@ _VALUE: Final = re.compile(r"'[^']{1,100}'")
 _TRACED: Final = re.compile(
     r"[ \t]*+(?:-++>|>|E(?= ))?[ \t]*+(?:\d{1,6} |\S{1,300}:\d{1,7}:(?:\d{1,7}:)? ?)?"
 )
-
-
-def _report_text(text: str) -> str:
-    """Return the text of an issue without the form, the environment and tables of versions."""
-    return "\n".join(_without_versions(_without_form(text.split("\n"))))
 
 
 def _without_form(lines: Sequence[str]) -> Iterator[str]:

@@ -33,10 +33,10 @@ from aggregate.project.history import (
 )
 from aggregate.prompt.asking import DiscussionTurns, Request, discussion_turns, scope_of
 from aggregate.prompt.sections.discussion_section import build_discussion_section
-from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import FinishReason
-from aggregate.sending.turn import ASSISTANT, USER, prepare_turn, send_turn
+from aggregate.sending.prepared_turn import prepare_turn
+from aggregate.sending.turn import ASSISTANT, USER, Exchange, send_turn
 
 
 @dataclass(frozen=True, slots=True)

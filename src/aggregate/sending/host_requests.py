@@ -15,13 +15,13 @@ from aggregate.base.task_budget import Amount
 from aggregate.project.configuration import Project
 from aggregate.prompt.asking import open_project
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
+from aggregate.sending.clients.client import DEFAULT_REQUEST, ChatRequest
 from aggregate.sending.clients.providers import provider_of_model
 from aggregate.sending.discussions import Discussion
-from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection
 from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage
-from aggregate.sending.turn import ASSISTANT, prepare_turn, send_turn
+from aggregate.sending.prepared_turn import prepare_turn
+from aggregate.sending.turn import ASSISTANT, Exchange, send_turn
 
 # Placeholder for the address of a compatible server, which only the host knows; nothing is sent there.
 _PLACEHOLDER_URL = "http://localhost"
@@ -94,7 +94,7 @@ def to_anthropic(planned: Exchange) -> dict[str, Any]:
 def to_openai(planned: Exchange) -> dict[str, Any]:
     """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``."""
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
-    return openai_api.request_body(planned.asked, provider=planned.provider)
+    return openai_api.request_body(planned.asked, provider=planned.client.provider)
 
 
 def to_gemini(planned: Exchange) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def to_gemini(planned: Exchange) -> dict[str, Any]:
 
 def body_of(planned: Exchange) -> dict[str, Any]:
     """Return the arguments of a planned request in the format of its provider's API."""
-    is_anthropics = planned.provider in anthropic_api.PROVIDERS
+    is_anthropics = planned.client.provider in anthropic_api.PROVIDERS
     return to_anthropic(planned) if is_anthropics else to_openai(planned)
 
 
@@ -126,7 +126,7 @@ def record(planned: Exchange, usage: object, reply: str | Reply | None) -> Excha
     """
     if not isinstance(reply, Reply):
         used = usage_of(usage)
-        reply = Reply(reply or "", used, model=planned.model)
+        reply = Reply(reply or "", used, model=planned.asked.model)
     *earlier, question = planned.request.history
     turns = Discussion(planned.project, planned.request.discussion).turns(is_new=True)
     # Compaction may have made it shorter.
@@ -153,8 +153,8 @@ def usage_of(reported: object) -> Usage:
 
 
 def _check_api(planned: Exchange, providers: frozenset[str], function: str) -> None:
-    if planned.provider not in providers:
+    if planned.client.provider not in providers:
         raise ClientSetupError(
-            f"the request was planned for {planned.provider}, which {function} does not support: "
+            f"the request was planned for {planned.client.provider}, which {function} does not support: "
             f"call the function of its SDK, or plan_for with provider={min(providers)!r}"
         )

@@ -20,7 +20,6 @@ from aggregate.sending.models import (
     SCRIPTED,
     CacheLookup,
     CachePolicy,
-    bare_model_name,
 )
 
 
@@ -168,10 +167,14 @@ class KnownModel:
     window: int | None = None
     as_of: str = AS_OF  # when the ratio was read
 
-    def temperature(self, requested: float | None) -> float | None:
-        if requested is None or self.lowest_temperature is None:
-            return None
-        return max(requested, self.lowest_temperature)
+
+def bare_model_name(model: str) -> str:
+    """Return a model's name in lower case, without host prefixes.
+
+    ``us.anthropic.claude-opus-5-v1:0`` becomes ``claude-opus-5-v1:0``.
+    """
+    name = model.lower().rsplit("/", 1)[-1]
+    return name.rpartition("anthropic.")[2] or name
 
 
 @lru_cache(maxsize=200)

@@ -17,22 +17,22 @@ from typing import Any, Final
 from aggregate.base.errors import ClientSetupError
 from aggregate.base.text import common_prefix
 from aggregate.base.tokens import count
-from aggregate.sending.bills import Bill
 from aggregate.sending.cache.breakpoints import (
+    REMEMBERED_PAUSES,
     EarlierRequest,
     Outline,
     layout_with_breakpoints,
-    with_pause,
 )
 from aggregate.sending.cache.hashed_prompt import BlockLayout, digest
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge
 from aggregate.sending.clients.anthropic_api import cache_control
-from aggregate.sending.clients.model_prices import cache_policy, token_ratio
 from aggregate.sending.clients.openai_api import BREAKPOINT, cache_key
 from aggregate.sending.clients.providers import provider_of_model
-from aggregate.sending.exchange import Exchange
 from aggregate.sending.host_requests import body_of, usage_of
+from aggregate.sending.learned_models import token_ratio
 from aggregate.sending.models import CacheLookup, CachePolicy, Usage
+from aggregate.sending.prices import Bill, cache_policy
+from aggregate.sending.turn import Exchange
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
 _IMAGES: Final = frozenset({"image", "image_url", "document", "file"})
@@ -167,8 +167,7 @@ def bill_for(planned: PlannedMessages, usage: object) -> Bill:
 
     ``usage`` is the SDK's object, a mapping, or a ``Usage``.
     """
-    ratio = token_ratio(planned.provider, planned.model).value
-    expected = planned.expected.scaled(ratio)
+    expected = token_ratio(planned.provider, planned.model).provider_usage(planned.expected)
     return Bill.of(planned.provider, planned.model, expected, usage_of(usage))
 
 
@@ -274,26 +273,25 @@ def _measured(
     same = common_prefix(digests, earlier.plan.layout.digests) if earlier else 0
     sums = list(earlier.plan.tokens[:same]) if earlier else []
     for piece in pieces[same:]:
-        words, images = _content(piece.bare)
-        sums.append((sums[-1] if sums else 0) + count("\n".join(words)) + images * _IMAGE_TOKENS)
+        texts = list(_contents(piece.bare))
+        size = count("\n".join(text for text in texts if text is not None))
+        size += texts.count(None) * _IMAGE_TOKENS
+        sums.append((sums[-1] if sums else 0) + size)
     return digests, tuple(sums)
 
 
-def _content(value: Any) -> tuple[list[str], int]:  # noqa: ANN401 - JSON
-    """Return the texts of a piece and its number of images."""
+def _contents(value: Any) -> Iterator[str | None]:  # noqa: ANN401 - JSON
+    """Yield the texts of a piece, and ``None`` for each image."""
     if isinstance(value, Mapping):
         if value.get("type") in _IMAGES:
-            return [], 1
+            yield None
+            return
         value = [*value.values()]
     if not isinstance(value, list):
-        return [str(value)], 0
-    texts: list[str] = []
-    images = 0
+        yield str(value)
+        return
     for item in value:
-        item_texts, item_images = _content(item)
-        texts += item_texts
-        images += item_images
-    return texts, images
+        yield from _contents(item)
 
 
 def _outline(
@@ -326,7 +324,7 @@ def _before(
     Without an ``earlier`` plan both are assumed from the messages. Steps of a loop are taken to follow each other
     quickly until there was a long pause.
     """
-    pauses = with_pause(earlier.pauses, now - earlier.at) if earlier else ()
+    pauses = (*earlier.pauses, now - earlier.at)[-REMEMBERED_PAUSES:] if earlier else ()
     is_slow = any(pause > policy.seconds for pause in pauses)
     last = max(outline.markable, default=len(pieces))
     if earlier is not None:
@@ -357,7 +355,14 @@ def _first_plan(planned: Exchange, tools: Any, policy: CachePolicy) -> PlannedMe
     usage, cache = charge(plan, SimulatedCache(), at=planned.begun)
     movable = frozenset(marks)
     return PlannedMessages(
-        planned.provider, planned.model, body, plan, usage, movable, cache, planned.begun
+        planned.client.provider,
+        planned.asked.model,
+        body,
+        plan,
+        usage,
+        movable,
+        cache,
+        planned.begun,
     )
 
 

@@ -18,8 +18,7 @@ from aggregate.project.configuration import Project, global_config_path, is_trus
 from aggregate.project.history import SCRIPTED_DISCUSSION
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt.asking import discussion_turns, find_persona, is_users_own
-from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
+from aggregate.sending.clients.client import Client, Effort
 from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
 from aggregate.sending.models import COMPATIBLE, GATEWAY, SCRIPTED
 
@@ -130,15 +129,6 @@ def select_model(
         warnings += (f"[models] of a project is not used: move it to {global_config_path()}",)
     return client, replace(
         selection, warnings=(*warnings, *_decided_by_project(project, selection))
-    )
-
-
-def request_of(selection: ModelSelection) -> ChatRequest:
-    """Return a request with the instructions and options of a selection, still without a prompt."""
-    return ChatRequest(
-        system=selection.system,
-        max_output=selection.max_output or DEFAULT_REQUEST.max_output,
-        effort=Effort(selection.effort) if selection.effort else None,
     )
 
 

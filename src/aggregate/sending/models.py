@@ -7,16 +7,6 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
-
-def bare_model_name(model: str) -> str:
-    """Return a model's name in lower case, without host prefixes.
-
-    ``us.anthropic.claude-opus-5-v1:0`` becomes ``claude-opus-5-v1:0``.
-    """
-    name = model.lower().rsplit("/", 1)[-1]
-    return name.rpartition("anthropic.")[2] or name
-
-
 COMPATIBLE, SCRIPTED = "compatible", "scripted"  # the user's own server, and no model
 GATEWAY: Final = "gateway"  # a compatible server with Anthropic's breakpoints
 
@@ -67,22 +57,8 @@ class Usage:
     def cache_share(self) -> float:
         return self.cache_read / self.input if self.input else 0.0
 
-    def scaled(self, factor: float) -> "Usage":
-        return Usage(*(round(getattr(self, name) * factor) for name in self.__slots__))
-
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
-
-
-def dollars(amount: Decimal | None) -> str:
-    return "price unknown" if amount is None else f"${amount:.4f}"
-
-
-def saving(amount: Decimal) -> str:
-    """Describe how much a cache saved; the first request of a discussion costs more."""
-    return (
-        f"{dollars(amount)} saved" if amount >= 0 else f"{dollars(-amount)} of it for later reads"
-    )
 
 
 _MOST_TOKENS: Final = 10**12  # larger reports are nonsense

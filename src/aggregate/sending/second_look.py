@@ -28,13 +28,12 @@ from aggregate.prompt.corpus import (
     read_answer,
     with_answer,
 )
-from aggregate.sending.bills import charged, daily_limit, spent_today
-from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.model_prices import cost
-from aggregate.sending.clients.protocol import ChatRequest, Effort
+from aggregate.sending.clients.client import ChatRequest, Client, Effort
+from aggregate.sending.clients.layers import charged
 from aggregate.sending.clients.providers import NAMES
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.models import SCRIPTED, Usage, dollars
+from aggregate.sending.models import SCRIPTED, Usage
+from aggregate.sending.prices import cost, daily_limit, dollars, spent_today
 
 _ANSWERS: Final = Kind("second look", "2")
 _INSTRUCTIONS: Final = """\

@@ -1,91 +1,146 @@
-"""A turn from a message to its record: compose, plan for the cache, ask, store prompt and answer."""
+"""One turn of a discussion: its plan and cost; send it, and store prompt and answer."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
 from aggregate.base.disk.writing import confined, create_private
-from aggregate.base.errors import ConfigError, OutputError, ProviderError
-from aggregate.base.task_budget import AUTO, Amount, Task
-from aggregate.base.values import escape_surrogates
-from aggregate.project.configuration import Project, user_config
+from aggregate.base.errors import OutputError, ProviderError
+from aggregate.project.configuration import Project
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
-from aggregate.project.index import user_index
-from aggregate.prompt import AskedViews, auto_budget, compose_prompt, request_for
-from aggregate.prompt.asking import Request, find_persona, find_preset
+from aggregate.prompt import Composition
+from aggregate.prompt.asking import Request
 from aggregate.prompt.audit import record_audit
+from aggregate.prompt.document import Prompt
 from aggregate.prompt.output.numbered_output import reply_path, request_log_path, write_numbered
-from aggregate.sending.bills import charged, check_limits, daily_limit, keep_charge
-from aggregate.sending.clients.client import TEXT_ALONE, Client
-from aggregate.sending.clients.model_prices import (
-    Endpoint,
-    check_window,
-    context_window,
-    record_reply,
-    truncation_warning,
-)
-from aggregate.sending.clients.protocol import OnText
-from aggregate.sending.exchange import Exchange
-from aggregate.sending.model_selection import ModelSelection, request_of, select_model
-from aggregate.sending.models import SCRIPTED, SHORT_LIFETIME, FinishReason, Reply
+from aggregate.sending.cache.file_order import OrderedPrompt
+from aggregate.sending.cache.hashed_prompt import PrefixReport
+from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
+from aggregate.sending.clients.client import TEXT_ALONE, ChatRequest, Client, OnText
+from aggregate.sending.learned_models import NOTHING, Endpoint, Learned, learn_from
+from aggregate.sending.model_selection import ModelSelection
+from aggregate.sending.models import NO_REPLY, SCRIPTED, SHORT_LIFETIME, FinishReason, Reply, Usage
+from aggregate.sending.prices import Bill, check_limits, cost, keep_charge
 from aggregate.sending.request_log import LoggedRequest, write_request
-from aggregate.sending.turn_composition import TurnComposer
 
 USER, ASSISTANT = "User", "AI"  # roles in a discussion's file
 
 
-def prepare_turn(
-    project: Project,
-    message: str,
-    selection: ModelSelection,
-    *,
-    environ: Mapping[str, str] | None = None,
-    on_wait: Callable[[float, ProviderError], None] | None = None,
-    on_start: Callable[[int], None] | None = None,
-    on_done: Callable[[int], None] | None = None,
-    require_key: bool = True,
-    task: Task | None = None,
-    replaces: Sequence[Mapping[str, Any]] = (),
-    aside: Callable[[Request], Request] | None = None,
-) -> Exchange:
-    """Compose and plan a turn; write and send nothing.
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One turn of a discussion: the composed prompt, the request, and later the answer."""
 
-    ``task`` adds focus, symbols and changes to the message and needs a budget. The answered turn ``replaces`` the last
-    ones. ``aside`` changes the composed request, such as its files.
-    """
-    client, selection = select_model(
-        project, selection, environ=environ, on_wait=on_wait, require_key=require_key
-    )
-    request = _request(project, client, selection, aside, task=task)
-    request = _with_message(request, escape_surrogates(message), replaces)
-    picks: tuple[str, ...] = ()
-    failures: tuple[str, ...] = ()
-    # A later question would move the files kept by the discussion (rule B-9).
-    is_first = len(request.history) == 1
-    is_auto = selection.pick is None and is_first and user_config().task.pick == AUTO
-    if selection.pick or is_auto:
-        from aggregate.sending.second_look import look_again  # loaded only if needed
+    project: Project
+    client: Client  # with the provider's token ratio
+    selection: ModelSelection
+    asked: ChatRequest  # with its plan, without secrets
+    request: Request  # its history ends with the user's message
+    composition: Composition  # in the order of the configuration
+    ordered: OrderedPrompt  # in the order for sending
+    expected: Usage  # expected cache reads and writes
+    record: LoggedRequest
+    prefix: PrefixReport | None  # shared with the last prompt, ``None`` for the first one
+    budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
+    warnings: tuple[str, ...]
+    replaces: tuple[Mapping[str, Any], ...] = ()  # last turns to replace after the answer
+    looked: tuple[str, ...] = ()  # picks and price of a second look (T-10)
+    learned: Learned = NOTHING
+    begun: float = field(default_factory=time.time)  # planning time, seconds since the epoch
+    reply: Reply = NO_REPLY
+    # ``None`` outside of all discussions and without a project file
+    history: Path | None = None
+    answer: Path | None = None  # the file of the answer
+    doubts: tuple[str, ...] = ()  # about the answer
 
-        daily = project.config.send.most_per_day
-        request, picks, failures = look_again(
-            request, client, index=user_index(), asks=require_key, is_auto=is_auto, daily=daily
-        )
-    composer = TurnComposer.behind_last(client, selection, request)
-    compose = partial(compose_prompt, on_start=on_start, on_done=on_done)
-    fitted = composer.compose(request, compose)
-    turn = composer.planned(fitted, project, selection, request.budget)
-    check_window(turn.plan, client.model, turn.asked.max_output, ratio=turn.client.ratio)
-    unused: tuple[str, ...] = ()
-    if selection.effort and turn.asked.effort is None:
-        model = f"{turn.provider} {turn.model}".strip()
-        unused = (f"{model} does not support effort: {selection.effort} is ignored",)
-    warnings = (*selection.warnings, *unused, *turn.warnings, *failures)
-    return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=picks)
+    @property
+    def plan(self) -> RequestPlan:
+        return self.asked.plan
+
+    @property
+    def path(self) -> Path:
+        """The file of the prompt."""
+        return self.record.path
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.ordered.prompt.prompt
+
+    @property
+    def provider_tokens(self) -> int:
+        """Input tokens of the request, estimated as the provider counts them (B-10)."""
+        return self.client.ratio.provider_tokens(self.plan.total)
+
+    @property
+    def forecast(self) -> Usage:
+        """Expected usage of the request in the provider's tokens."""
+        return self.client.ratio.provider_usage(self.expected)
+
+    @property
+    def expected_price(self) -> Decimal | None:
+        """Expected price of the input; part of the expected cache reads may fail."""
+        forecast, lost = self.forecast, Decimal(str(self.learned.miss_share))
+        price, missed = self.price(forecast), self.price(self._all_anew)
+        if price is None or missed is None or not forecast.cache_read:
+            return price
+        return price * (1 - lost) + missed * lost
+
+    @property
+    def _all_anew(self) -> Usage:
+        """Usage of the request if the cache holds nothing."""
+        layout, tokens = self.plan.layout, self.forecast.input
+        if not layout.breakpoints:
+            return Usage(fresh=tokens)
+        is_long = any(lives > self.plan.policy.seconds for lives in layout.lifetimes)
+        return Usage(cache_write=tokens, cache_write_long=tokens * is_long)
+
+    @property
+    def most_it_costs(self) -> Decimal | None:
+        """Price of the request if the cache holds nothing and the answer has its maximum length."""
+        return self.price(replace(self._all_anew, output=self.asked.max_output))
+
+    @property
+    def stopped_bill(self) -> Bill | None:
+        """Cost of the request if it failed or was stopped, ``None`` if it was free."""
+        return self.client.stopped_bill(self.asked, self.forecast)
+
+    @property
+    def bill(self) -> Bill:
+        return Bill.of(self.client.provider, self.asked.model, self.forecast, self.reply.usage)
+
+    def price(self, usage: Usage) -> Decimal | None:
+        return cost(usage, self.asked.model, provider=self.client.provider)
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        """The planned blocks as JSON data, without the user's message after the prompt."""
+        plan, layout, segments = self.plan, self.plan.layout, self.ordered.prompt.segments
+        blocks = []
+        for start, end in pairwise((0, *layout.ends)):
+            parts = [part for part in segments[start:end] if part.tokens]
+            if not parts:
+                continue
+            role = role_and_words([part.segment for part in segments[start:end]])[0]
+            is_marked = end in layout.breakpoints
+            blocks.append(
+                {
+                    "role": role.value if end > 1 else BlockRole.SYSTEM.value,
+                    "sources": [part.source or f"[{part.section}]" for part in parts],
+                    "images": [image.path for part in parts for image in part.images],
+                    "segments": len(parts),
+                    "tokens": sum(part.tokens for part in parts),
+                    "up_to": plan.tokens[end - 1],
+                    "marked": is_marked,
+                    "lifetime": layout.lifetime(end, plan.policy.seconds) if is_marked else 0,
+                }
+            )
+        return blocks
 
 
 def send_turn(
@@ -102,19 +157,26 @@ def send_turn(
     nothing is sent.
     """
     client, folder = prepared.client, prepared.project.folder
-    if received is None:
-        _check_limits(prepared)
+    if received is None and client.provider != SCRIPTED:
+        check_limits(
+            client.model,
+            lambda: prepared.most_it_costs,
+            max_output=prepared.asked.max_output,
+            most=prepared.selection.most,
+            projects_daily=prepared.project.config.send.most_per_day,
+        )
     history = _history(prepared)
     log = _write_prompt(prepared)
     if received is not None:
         os.utime(request_log_path(log.path), (prepared.begun, prepared.begun))
-    problems: list[str] = []
     # Recorded with the first piece, in case the program is killed before the last one.
     with _ReplyFile(log.path, on_text, on_first=lambda: _record(log)) as file:
-        content = ""
+        bill: Bill | None = None
         try:
-            reply = received or charged(client, folder, problems).send(prepared.asked, file)
-            content = "the answer"
+            reply = received or client.send(prepared.asked, file)
+            completed = replace(prepared, reply=reply, record=log, history=history)
+            bill = completed.bill
+            problems = keep_charge(folder, client.provider, prepared.asked.model, bill)
             file.finish(_text_or_refusal(reply))
             _check_answer(reply, client.provider)
             if history is not None:
@@ -123,88 +185,17 @@ def send_turn(
             if file.error is not None:
                 raise file.error
         except BaseException as error:
-            if content or not file.is_empty:
+            if bill or not file.is_empty:
                 _record(log)
-            file.name_in(error, content or "the partial answer")
-            bill = None if content else prepared.stopped_bill
-            if bill and bill.price is not None:
-                error.add_note(f"it cost {bill.sentence}")
+            file.name_in(error, "the answer" if bill else "the partial answer")
+            if bill is None and (stopped := prepared.stopped_bill):
+                keep_charge(folder, client.provider, prepared.asked.model, stopped)
+                if stopped.price is not None:
+                    error.add_note(f"it cost {stopped.sentence}")
             raise
-    completed = replace(
-        prepared,
-        reply=reply,
-        record=log,
-        history=history,
-        answer=None if file.is_empty else file.path,
-    )
-    if received is not None:
-        problems += keep_charge(folder, client.provider, client.model, completed.bill)
+    completed = replace(completed, answer=None if file.is_empty else file.path)
     doubts = (*_learn(completed), *problems, *_doubts(completed, problem, file.problem))
     return replace(completed, doubts=doubts)
-
-
-def _request(
-    project: Project,
-    client: Client,
-    selection: ModelSelection,
-    aside: Callable[[Request], Request] | None,
-    *,
-    task: Task | None,
-) -> Request:
-    persona = find_persona(project, selection.persona)
-    preset = persona.preset or project.config.project.active_preset
-    budget = _budget(project, selection, preset)
-    if budget == AUTO:
-        window, answer = context_window(client.model), request_of(selection).max_output
-        budget = auto_budget(window, answer, most=project.config.budget.most)
-    request = request_for(
-        project,
-        views=AskedViews(persona.aggregation_strategy or None, preset or None),
-        budget=budget,
-        discussion=selection.discussion,
-        task=task,
-        sending=True,
-        redact=selection.redact,
-    )
-    request = aside(request) if aside else request
-    if task is not None and request.budget is None:
-        raise ConfigError("focus, symbol and since need a budget: add one, such as --budget 32k")
-    return request
-
-
-def _budget(project: Project, selection: ModelSelection, preset: str | None) -> Amount | str | None:
-    """Return the first budget: option or persona, preset, project, user (S-1)."""
-    config = project.config
-    limits = (
-        selection.budget,
-        find_preset(project, preset).budget if preset else None,
-        config.send.budget,
-        config.budget.tokens,
-        user_config().send.budget,
-        AUTO if project.is_bare else None,
-    )
-    return next((limit for limit in limits if limit is not None), None)
-
-
-def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str, Any]]) -> Request:
-    """Add the user's message to a request, as last turn.
-
-    With a budget the message is also the task (T-1).
-    """
-    earlier = request.history[: len(request.history) - len(replaces)]
-    if (*earlier, *replaces) != tuple(request.history):
-        raise ConfigError("the discussion was changed meanwhile: nothing is asked again")
-    request = replace(request, history=(*earlier, {"role": USER, "content": message}))
-    task = replace(request.task or Task(), text=message) if request.budget else request.task
-    return replace(request, task=task)
-
-
-def _check_limits(prepared: Exchange) -> None:
-    most, daily = prepared.selection.most, daily_limit(prepared.project.config.send.most_per_day)
-    if prepared.provider == SCRIPTED or (most is None and daily is None):
-        return
-    could, max_output = prepared.most_it_costs, prepared.asked.max_output
-    check_limits(prepared.client, could=could, max_output=max_output, most=most, daily=daily)
 
 
 def _history(prepared: Exchange) -> Path | None:
@@ -233,15 +224,11 @@ def _record(log: LoggedRequest) -> None:
 
 
 def _learn(completed: Exchange) -> tuple[str, ...]:
-    client, reply, pauses = completed.client, completed.reply, completed.record.pauses
-    sent = completed.plan.total
-    # What a server has cut says nothing about its vocabulary.
-    if warnings := truncation_warning(sent, reply.usage.input, client.provider):
-        return warnings
-    return record_reply(
-        Endpoint(client.provider, completed.model, client.address),
-        reply,
-        sent=sent,
+    client, pauses = completed.client, completed.record.pauses
+    return learn_from(
+        Endpoint(client.provider, completed.asked.model, client.address),
+        completed.reply,
+        sent=completed.plan.total,
         expected_read=completed.forecast.cache_read,
         needs_hour=bool(pauses)
         and pauses[-1] > SHORT_LIFETIME
@@ -254,7 +241,7 @@ def _doubts(completed: Exchange, unrecorded: str, unwritten: str) -> list[str]:
     warnings = []
     if TEXT_ALONE in completed.reply.raw:
         retry = "it was sent again without images, effort or schema"
-        warnings.append(f"{completed.provider} refused the request: {retry}")
+        warnings.append(f"{completed.client.provider} refused the request: {retry}")
     if unrecorded:
         warnings.append(f"the next request will be planned without this one: {unrecorded}")
     if unwritten:

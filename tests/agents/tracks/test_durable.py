@@ -292,7 +292,7 @@ def test_a_killed_process_on_this_machine(tmp_path: Path) -> None:
 @on_postgres
 def test_a_lease_that_ends(engine: sa.Engine) -> None:
     """Between machines a worker is dead when its lease has run out, or nobody knows it."""
-    other, mine = worker_heartbeat(engine, 0.2), worker_heartbeat(engine, 30)
+    other, mine = worker_heartbeat(engine, 1), worker_heartbeat(engine, 30)
     other.renew()
     mine.renew()
     DbosQueue(engine).put(assigned("a"))

@@ -34,7 +34,7 @@ from aggregate.agents.tracks import (
 )
 from aggregate.agents.tracks.tool_loop import SHOWN
 from aggregate.agents.tracks.worker_terms import check_prices
-from aggregate.sending.clients import cost
+from aggregate.sending import cost
 from tests.fakes.acting import Turns, call, calls
 from tests.fakes.conducting import asking, assigned, attempted, tickets_of, track_project
 from tests.fakes.prompts import part

@@ -295,27 +295,41 @@ def test_branches_build_on_what_was_not_committed(tmp_path: Path) -> None:
     assert b"return 10" in git(run.folder, "show", f"{branch}~1:src/one.py")
 
 
-TAKEN = ["aggregate", f"aggregate/{TRACK}", f"aggregate/{TRACK}/one/more"]
+def branches(run: Scripts) -> list[str]:
+    names = git(run.folder, "branch", "--list", "aggregate*", "--format=%(refname:short)")
+    return names.decode().split()
 
 
-@pytest.mark.parametrize("taken", TAKEN)
-def test_a_branch_in_the_way(tmp_path: Path, taken: str) -> None:
-    """Where a branch of the user's leaves no room for a run's, these get another prefix, which the run keeps (K-8)."""
+OTHERS = [f"aggregate-2/{TRACK}/one", f"aggregate-2/{TRACK}/two"]
+
+
+def run_beside(tmp_path: Path, taken: str) -> Scripts:
+    """Return a run that gave its branches another prefix, because the user has a branch in the way."""
     run = run_on(tmp_path)
     git(run.folder, "branch", taken)
     assert run.run().succeeded
     assert run.told == [
         f"your branch {taken} blocks the names aggregate/{TRACK}/...: this run uses aggregate-2/{TRACK}/... instead"
     ]
+    assert {*branches(run)} == {taken, *OTHERS}
+    return run
+
+
+@pytest.mark.parametrize("taken", ["aggregate", f"aggregate/{TRACK}"])
+def test_a_branch_in_the_way(tmp_path: Path, taken: str) -> None:
+    """Where a branch of the user's leaves no room for a run's, these get another prefix (K-8)."""
+    run_beside(tmp_path, taken)
+
+
+def test_a_run_keeps_the_prefix_of_its_branches(tmp_path: Path) -> None:
+    """A branch in the way that is gone changes nothing for a run that has another prefix, to its end (K-8)."""
+    taken = f"aggregate/{TRACK}/one/more"
+    run = run_beside(tmp_path, taken)
     run.told.clear()
     git(run.folder, "branch", "-D", taken)
     run.run(retry=("one",))
     assert not any("branch" in sentence for sentence in run.told)
-    heads = git(run.folder, "for-each-ref", "--format=%(refname:short)", "refs/heads/aggregate*")
-    listed = git(run.folder, "branch", "--list", "aggregate*", "--format=%(refname:short)")
-    assert set(listed.decode().split()) == {
-        f"aggregate-2/{TRACK}/{name}" for name in ("one", "two")
-    }, heads
+    assert branches(run) == OTHERS
     run.apply()
     run_control.drop(run.project, TRACK, database=run.database)
-    assert git(run.folder, "branch", "--list", "aggregate*") == b""
+    assert branches(run) == []

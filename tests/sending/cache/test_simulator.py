@@ -20,7 +20,6 @@ from aggregate.sending.cache import (
     compare_prefixes,
     lost_share,
     plan_request,
-    with_pause,
 )
 from aggregate.sending.known_models import AS_OF, known_model
 from aggregate.sending.models import CacheLookup, CachePolicy
@@ -311,8 +310,7 @@ def test_a_share_begins_with_what_people_do() -> None:
     assert lost_share(QUICK, POLICY) < 0.05
     assert lost_share(SLOW, POLICY) > 0.85
     assert lost_share((7200.0,) * 20, POLICY) < 0.05
-    assert with_pause((1.0, 2.0), 3.0) == (1.0, 2.0, 3.0)
-    assert with_pause((1.0,) * 20, 3.0) == (*(1.0,) * 19, 3.0)
+    assert lost_share((*SLOW, *QUICK[:1] * 20), POLICY) == lost_share(QUICK[:1] * 20, POLICY)
 
 
 @pytest.mark.parametrize(
@@ -364,7 +362,7 @@ def test_longer_lifetimes_stand_before_shorter_ones(turns: list[State], ages: li
     for number, state_ in enumerate(turns):
         if number:
             now += ages[number - 1]
-            pauses = with_pause(pauses, ages[number - 1])
+            pauses = (*pauses, ages[number - 1])
         plan = plan_of(state_, last, pauses=pauses, age=ages[number - 1] if number else 0.0)
         lifetimes = list(plan.layout.lifetimes)
         assert lifetimes == sorted(lifetimes, reverse=True)

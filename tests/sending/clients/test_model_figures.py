@@ -8,21 +8,25 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ConfigError, Prompt, PromptTooLongError, Reply, Usage, open_project
-from aggregate.sending import ModelSelection, select_model
-from aggregate.sending.clients import cache_policy, context_window, cost, shipped_ratio
-from aggregate.sending.clients.model_prices import (
+from aggregate.sending import (
+    ModelSelection,
+    cache_policy,
+    context_window,
+    cost,
+    select_model,
+    shipped_ratio,
+)
+from aggregate.sending.learned_models import (
     HIGHEST,
     LEARNED_FILE,
     LOWEST,
     NOTHING,
-    OWN_COUNT,
     Endpoint,
     Learned,
-    TokenRatio,
-    check_window,
     record_reply,
     token_ratio,
 )
+from aggregate.sending.prices import OWN_COUNT, TokenRatio, check_window
 from tests.fakes.prompts import part, plan_of
 from tests.fakes.user_files import by_user
 
@@ -216,9 +220,9 @@ def test_the_window_is_checked_by_the_providers_count() -> None:
     """What fits by o200k and not by the provider's count is refused, with both numbers (rule B-10)."""
     prompt = Prompt((part("files", "## Files"),))
     plan = plan_of(prompt, [170_000], ("anthropic", MODEL))
-    check_window(plan, MODEL, 16_000, ratio=OWN_COUNT)
+    check_window(plan.total, MODEL, 16_000, ratio=OWN_COUNT)
     with pytest.raises(PromptTooLongError) as caught:
-        check_window(plan, MODEL, 16_000, ratio=shipped_ratio("anthropic", MODEL))
+        check_window(plan.total, MODEL, 16_000, ratio=shipped_ratio("anthropic", MODEL))
     said = str(caught.value)
     assert "about 212,500 tokens (170,000 by o200k; an estimate as of " in said
     assert caught.value.tokens == 228_500

@@ -28,7 +28,8 @@ from aggregate import (
     open_client,
 )
 from aggregate.panel.sending import RequestStop
-from aggregate.sending.clients import Retry, cost
+from aggregate.sending import cost
+from aggregate.sending.clients import Retry
 from aggregate.sending.clients.connection import retry_after
 from tests.fakes.http_server import QuietHandler, serving
 from tests.fakes.prompts import state

@@ -16,14 +16,8 @@ from aggregate.base.errors import ClientError, ProviderError, ToolError
 from aggregate.base.nearest_names import did_you_mean
 from aggregate.base.text import fence, plain_headings
 from aggregate.base.tokens import count
-from aggregate.sending.clients import (
-    ChatRequest,
-    Client,
-    cost,
-    loop_texts,
-    refuses_tools,
-    shipped_ratio,
-)
+from aggregate.sending import cost, shipped_ratio
+from aggregate.sending.clients import ChatRequest, Client, loop_texts, refuses_tools
 from aggregate.sending.models import (
     CUT_CALL,
     SCRIPTED,

@@ -31,7 +31,8 @@ from aggregate.agents.tracks.work_trees import Changes
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ToolError, WorkerError
 from aggregate.prompt.sections.subagent_results import READ_RESULT
-from aggregate.sending.clients import ChatRequest, Client, takes_tools
+from aggregate.sending import known_model
+from aggregate.sending.clients import ChatRequest, Client
 from aggregate.sending.models import CallResult, LoopTurn, OfferedTool, ToolCall
 
 # Characters of a shown result, head and tail: about 4,000 tokens. ``read_result`` shows the rest.
@@ -101,7 +102,7 @@ class ToolLoop:
     def run(self) -> WorkerReply:
         """Run the loop; return the answer, or raise ``WorkerError``."""
         assignment, client = self.assignment, self.client
-        self._as_text = not takes_tools(client.provider, client.model)
+        self._as_text = not known_model(client.provider, client.model).takes_tools
         self._whole |= assignment.whole_results
         self._size = self._expected = size_of(client, assignment.text, assignment.persona)
         if not assignment.tools:

@@ -32,8 +32,14 @@ from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.prompt.asking import redaction_for
 from aggregate.prompt.document import Section
-from aggregate.sending import charged
-from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client
+from aggregate.sending.clients import (
+    ChatRequest,
+    Client,
+    charged,
+    open_client,
+    redacting,
+    scripted_client,
+)
 from aggregate.sending.models import SCRIPTED, Reply, ToolCall, Usage
 
 _REPLACING = Redaction()

@@ -47,8 +47,8 @@ from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.files import own_output_filter
 from aggregate.prompt.sections.subagent_results import result_texts, results_within
-from aggregate.sending import look_again
-from aggregate.sending.clients import ChatRequest, context_window, shipped_ratio
+from aggregate.sending import context_window, look_again, shipped_ratio
+from aggregate.sending.clients import ChatRequest
 from aggregate.sending.models import SCRIPTED
 
 if TYPE_CHECKING:

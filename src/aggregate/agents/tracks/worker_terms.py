@@ -25,8 +25,8 @@ from aggregate.base.nearest_names import did_you_mean
 from aggregate.project.configuration import Project, is_trusted, user_config
 from aggregate.prompt import auto_budget
 from aggregate.prompt.asking import find_persona
-from aggregate.sending import ModelSelection, select_model
-from aggregate.sending.clients import PROVIDERS, Client, context_window, cost, shipped_ratio
+from aggregate.sending import ModelSelection, context_window, cost, select_model, shipped_ratio
+from aggregate.sending.clients import PROVIDERS, Client
 from aggregate.sending.models import SCRIPTED, Usage
 
 

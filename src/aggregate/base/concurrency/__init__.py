@@ -14,6 +14,6 @@ else:
             "child_server": "frame",
             "child_calls": "Call Children PATIENCE begin_in_child in_child in_children",
             "child_processes": "AlternatingProcess PoolProcess wait_for_any",
-            "threads": "ahead doubling_delay ordered_map result_within run_async run_in_thread",
+            "threads": "ahead doubling_delay ordered_map result_within run_in_thread",
         },
     )

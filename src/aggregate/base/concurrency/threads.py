@@ -1,14 +1,14 @@
 """Daemon threads, coroutines, and delays between attempts."""
 
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -88,18 +88,3 @@ def _complete(future: "Future[_R]", work: Callable[..., _R], *arguments: object)
         future.set_result(work(*arguments))
     except BaseException as error:  # noqa: BLE001 - raised by ``future.result``
         future.set_exception(error)
-
-
-def run_async(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine to its end, in a thread if an event loop is already running."""
-    import asyncio  # takes 40 ms, rarely needed
-
-    try:
-        asyncio.get_running_loop()
-        has_loop = True
-    except RuntimeError:
-        has_loop = False
-    if not has_loop:  # outside the except clause, which would become the context of errors
-        return asyncio.run(work)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()

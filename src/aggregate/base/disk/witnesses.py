@@ -65,20 +65,14 @@ def watch() -> Seen:
     return _watching[0]
 
 
-def note(paths: Iterable[str]) -> None:
-    """Note paths that were used without an audit event, such as checked ones."""
+def note(paths: Iterable[str] = (), *, tree: str = "", repository: str = "") -> None:
+    """Note what was used without an audit event, such as checked paths."""
     for seen in _watching:
         seen.paths.update(paths)
-
-
-def note_tree(folder: str) -> None:
-    for seen in _watching:
-        seen.trees[folder] = None
-
-
-def note_repository(folder: str) -> None:
-    for seen in _watching:
-        seen.repositories[folder] = None
+        if tree:
+            seen.trees[tree] = None
+        if repository:
+            seen.repositories[repository] = None
 
 
 def doubt(reason: str) -> None:

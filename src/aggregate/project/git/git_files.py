@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from aggregate.base.disk.reading import read_bytes, real_path
-from aggregate.base.disk.witnesses import note_tree
+from aggregate.base.disk.witnesses import note
 from aggregate.project.git.guarded_git import GitLimits, StoppedError, bounded_git, git
 from aggregate.project.paths.globs_and_ignores import IgnoreRules
 
@@ -21,7 +21,7 @@ def list_files(folder: str) -> list[str] | None:
     tracked = tracked_files(folder)
     if tracked is None:
         return None
-    note_tree(folder)
+    note(tree=folder)
     others = bounded_git(folder, *_OTHERS, limits=GitLimits.for_rules(tracked=len(tracked)))
     if others is not None and others.code < 0:
         raise StoppedError

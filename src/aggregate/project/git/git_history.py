@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aggregate.base.disk.witnesses import note_repository
+from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 from aggregate.base.task_budget import ChangedLines
 from aggregate.project.git.git_files import names_in, other_files, without_filters
@@ -61,7 +61,7 @@ class LoggedCommit(NamedTuple):
 
 
 def find_head(folder: str) -> Head | None:
-    note_repository(folder)
+    note(repository=folder)
     questions = ("--is-shallow-repository", "--absolute-git-dir", "--show-prefix")
     output = bounded_git(folder, _AS_STORED, "rev-parse", *questions, "HEAD", most=_MOST_LOGGED)
     lines = _decoded(output.data).splitlines() if output and output.is_complete else []

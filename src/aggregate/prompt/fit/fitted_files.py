@@ -46,17 +46,14 @@ def called_definitions(candidates: Candidates, fit: Fit) -> list[tuple[str, Sequ
     names_by_path: dict[str, list[str]] = {}
     for name in [*called_names][:_MOST_CALLED]:
         files = corpus.files_defining(name)
-        is_candidate = len(files) == 1 and files[0] in candidates.by_number
-        if is_candidate and not _shows_definition(candidates, fit, files[0], name):
+        if len(files) != 1 or files[0] not in candidates.by_number:
+            continue
+        analysis = corpus.analysis(files[0])
+        lines = [analysis.definitions[index].signature for index in analysis.named.get(name, ())]
+        visible = bytes(fit.shown[files[0]].marks) if files[0] in fit.shown else b""
+        if not any(any(visible[line - 1 : line]) for line in lines):
             names_by_path.setdefault(corpus.shown[files[0]].path, []).append(name)
     return [*names_by_path.items()]
-
-
-def _shows_definition(candidates: Candidates, fit: Fit, number: int, name: str) -> bool:
-    analysis = candidates.corpus.analysis(number)
-    lines = [analysis.definitions[index].signature for index in analysis.named.get(name, ())]
-    marks = fit.shown[number].marks if number in fit.shown else b""
-    return any(any(marks[line - 1 : line]) for line in lines)
 
 
 def shown_files(

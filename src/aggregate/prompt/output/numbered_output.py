@@ -87,15 +87,11 @@ def write_numbered(
     except OSError as error:
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
     if is_new:
-        _ignore_folder(path.parent)
+        ignoring = path.parent / ".gitignore"  # an existing one stays
+        with suppress(OSError), os.fdopen(create_private(ignoring), "wb") as file:
+            file.write(IGNORE_ALL)
     _forget_records(path)
     return path
-
-
-def _ignore_folder(folder: Path) -> None:
-    """Let git ignore a new folder; an existing .gitignore stays."""
-    with suppress(OSError), os.fdopen(create_private(folder / ".gitignore"), "wb") as file:
-        file.write(IGNORE_ALL)
 
 
 def write_named(path: Path, pieces: Iterable[bytes]) -> bool:

@@ -11,7 +11,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "breakpoints": "EarlierRequest lost_share with_pause",
+            "breakpoints": "EarlierRequest lost_share REMEMBERED_PAUSES",
             "cache_diffs": "CHANGED_HEADING diff_segment file_lines gone_segment patched sent_lines shown_in_older unified_diff",
             "hashed_prompt": "BlockLayout compare_prefixes HashedPrompt HashedSegment PrefixReport SYSTEM",
             "request_plan": "block_prefixes charge messages_of plan_request RequestPlan role_and_words SimulatedCache",

@@ -13,12 +13,10 @@ breakpoints get the longer lifetime, and none after a shorter-lived entry does.
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
 
 from aggregate.base.text import common_prefix
-from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache.file_order import TURNS
-from aggregate.sending.cache.hashed_prompt import BlockLayout, HashedPrompt
+from aggregate.sending.cache.hashed_prompt import BlockLayout
 from aggregate.sending.models import CacheLookup, CachePolicy
 
 # Prior probability that a pause outlasts the shorter lifetime but not the longer one: people answer after 2.5 minutes
@@ -34,17 +32,14 @@ _PARTS = (5 / 6, 1 / 2)
 EXPECTED_GROWTH = 1_000
 
 
-def with_pause(pauses: tuple[float, ...], seconds: float) -> tuple[float, ...]:
-    return (*pauses, seconds)[-REMEMBERED_PAUSES:]
-
-
 def lost_share(pauses: Sequence[float], policy: CachePolicy) -> float:
     """Return the probability of losing short-lived cache entries only.
 
     This happens if the next pause is longer than the shorter lifetime, but not than the longer one.
     """
-    losses = sum(policy.seconds < pause <= policy.long_seconds for pause in pauses)
-    return (_PRIOR_WEIGHT * _PRIOR_LOSS + losses) / (_PRIOR_WEIGHT + len(pauses))
+    recent = pauses[-REMEMBERED_PAUSES:]
+    losses = sum(policy.seconds < pause <= policy.long_seconds for pause in recent)
+    return (_PRIOR_WEIGHT * _PRIOR_LOSS + losses) / (_PRIOR_WEIGHT + len(recent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +71,6 @@ class Outline:
     # End of the part shared by other requests, such as instructions and tools
     head: int = 0
     fixed: frozenset[int] = frozenset()  # breakpoints set by the host; they count
-
-    @classmethod
-    def of(cls, prompt: HashedPrompt) -> "Outline":
-        tokens = tuple(accumulate(part.tokens for part in prompt.segments))
-        stable = takewhile(lambda part: part.section != Section.HISTORY, prompt.segments)
-        body = sum(1 for _ in stable)
-        # Each excerpt of the discussion has its own block, so that blocks keep their bytes as it grows.
-        ends = frozenset((1, *range(body, len(tokens) + 1), *image_ends(prompt)))
-        numbered = enumerate(prompt.segments)
-        slow = (end for end, part in numbered if part.segment.stability is Stability.SLOW)
-        markable = range(1, len(tokens) + 1)
-        return cls(prompt.digests, tokens, ends, body, markable, next(slow, 0))
 
 
 def layout_with_breakpoints(
@@ -169,10 +152,6 @@ def _breakpoints(
             candidates.append(end)
     breakpoints = [end for end in dict.fromkeys(candidates) if end not in outline.fixed]
     return tuple(sorted({*breakpoints[:free], *outline.fixed}))
-
-
-def image_ends(prompt: HashedPrompt) -> list[int]:
-    return [end for end, part in enumerate(prompt.segments, start=1) if part.images]
 
 
 def _last_long(

@@ -105,7 +105,7 @@ class FileOrder:
             is_short = continued is not None and sum(part.tokens for part in continued) <= most
             if continued and is_short and self._cost(continued) <= self._cost(rewritten):
                 parts = continued
-        in_order = self.prompt.with_parts(parts)
+        in_order = replace(self.prompt, segments=(self.prompt.segments[0], *parts))
         above = {part.source for part in parts if part.section == Section.FILES}
         changed = (part.source for part in parts if part.section == Section.CHANGED)
         older = dict.fromkeys(
@@ -176,7 +176,6 @@ class FileOrder:
         written = [part for part in section if part.source and part.source not in base_paths]
         diffs = [file.diff for file in retained if file.diff]
         title = CHANGED_OR_MORE if has_budget else CHANGED_HEADING
-        heading = HashedSegment.counted(title, self.count)
         # A first question has only the heading before it.
         is_first = sum(part.section == Section.HISTORY for part in rest) <= 2
         if has_budget and retained and earlier.readable()[-1] and not is_first:
@@ -185,11 +184,11 @@ class FileOrder:
             for part in written:
                 segment = replace(part.segment, section=Section.CHANGED)
                 added.append(HashedSegment.counted(segment, self.count))
-            added = [heading, *added] if added else []
+            added = [HashedSegment.counted(title, self.count), *added] if added else []
             limit = max(MAX_ADDED * self.prompt.tokens, _MIN_ADDED)
             if sum(part.tokens for part in added) <= limit:
                 return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
-        changes = [heading, *diffs] if diffs else []
+        changes = [HashedSegment.counted(title, self.count), *diffs] if diffs else []
         return (*headings, *bases, *written, *changes, *remainder, *rest)
 
     def _retained(
@@ -256,8 +255,7 @@ class FileOrder:
         """
         excerpts = [part for part in self.prompt.parts if part.section == Section.HISTORY]
         # Changes precede the question, even if the question was sent before.
-        numbers = self._shared_prefix(excerpts[:-1])
-        prefix = None if numbers is None else self._prefix(numbers, excerpts)
+        prefix = self._continued_prefix(excerpts[:-1])
         if prefix is None:
             return None
         numbers_by_path: dict[str, list[int]] = {}
@@ -285,43 +283,30 @@ class FileOrder:
         counted = (HashedSegment.counted(segment, self.count) for segment in section)
         return (*prefix, *turns[:-1], *counted, *turns[-1:])
 
-    def _shared_prefix(self, excerpts: Sequence[HashedSegment]) -> range | None:
-        """Return the numbers of the last prompt's segments that this prompt repeats or updates."""
+    def _continued_prefix(self, turns: list[HashedSegment]) -> list[HashedSegment] | None:
+        """Return the last prompt's segments that this prompt repeats or updates, with their texts.
+
+        Return ``None`` if something other than files has changed, or if a text is lost.
+        """
         current = self._current()
-        stable = (part for part in self.prompt.parts if part.section != Section.HISTORY)
+        stable = [part for part in self.prompt.parts if part.section != Section.HISTORY]
+        by_digest = {part.digest: part for part in stable}
         remaining = [part.digest for part in stable if not _is_file(part)]
-        turns = [part.digest for part in excerpts]
-        segments = self.earlier.prompt.segments
-        end = len(segments)
-        for number, old in enumerate(segments[1:], start=1):
+        prefix: list[HashedSegment] = []
+        for number, old in enumerate(self.earlier.prompt.segments[1:], start=1):
             if old.section == Section.HISTORY:
-                if not turns or turns.pop(0) != old.digest:
-                    end = number
+                if not turns or turns[0].digest != old.digest:
                     break
-            elif old.section in _FILE_SECTIONS and old.source:
+                prefix.append(turns.pop(0))
+                continue
+            if old.section in _FILE_SECTIONS and old.source:
                 if old.source not in current:
                     return None
             elif old.section != Section.CHANGED and (
                 not remaining or remaining.pop(0) != old.digest
             ):
                 return None
-        return None if remaining else range(1, end)
-
-    def _prefix(
-        self, numbers: range, excerpts: Sequence[HashedSegment]
-    ) -> list[HashedSegment] | None:
-        """Return segments of the last prompt with their texts, ``None`` if a text is lost."""
-        current = self._current()
-        stable = (part for part in self.prompt.parts if part.section != Section.HISTORY)
-        by_digest = {part.digest: part for part in stable}
-        turns = iter(excerpts)
-        prefix: list[HashedSegment] = []
-        for number in numbers:
-            old = self.earlier.prompt.segments[number]
             same = by_digest.get(old.digest)
-            if old.section == Section.HISTORY:
-                prefix.append(next(turns))
-                continue
             if same is not None and old.section == same.section:
                 prefix.append(same)
                 continue
@@ -334,7 +319,7 @@ class FileOrder:
             elif text.partition("\n")[0].endswith(" (diff)"):
                 shown = _NO_LINES
             prefix.append(self._older(old, text, shown))
-        return prefix
+        return None if remaining else prefix
 
 
 def _is_file(part: HashedSegment) -> bool:

@@ -86,9 +86,6 @@ class HashedPrompt:
             segments.append(part)
         return cls(tuple(segments), system)
 
-    def with_parts(self, parts: Sequence[HashedSegment]) -> "HashedPrompt":
-        return replace(self, segments=(self.segments[0], *parts))
-
     @property
     def parts(self) -> tuple[HashedSegment, ...]:
         """The segments after the system prompt."""
@@ -106,10 +103,6 @@ class HashedPrompt:
     def tokens(self) -> int:
         """Tokens without the system prompt."""
         return sum(part.tokens for part in self.parts)
-
-    @property
-    def image_tokens(self) -> int:
-        return sum(sum(part.images.values()) for part in self.segments)
 
 
 @dataclass(frozen=True, slots=True)

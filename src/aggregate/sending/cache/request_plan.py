@@ -13,16 +13,15 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import groupby, pairwise
+from itertools import accumulate, pairwise, takewhile
 from typing import Final
 
-from aggregate.prompt.document import SEPARATOR, Image, Segment
+from aggregate.prompt.document import SEPARATOR, Image, Section, Segment, Stability
 from aggregate.prompt.sections.discussion_section import excerpt_turn
 from aggregate.sending.cache.breakpoints import (
     FIRST_REQUEST,
     EarlierRequest,
     Outline,
-    image_ends,
     layout_with_breakpoints,
 )
 from aggregate.sending.cache.hashed_prompt import BlockLayout, HashedPrompt
@@ -108,7 +107,7 @@ def plan_request(
     """
     if turns is not None:
         policy = replace(policy, max_breakpoints=max(policy.max_breakpoints - LOOP_BREAKPOINTS, 0))
-    outline = Outline.of(prompt)
+    outline = _outline(prompt)
     tokens = tuple(outline.tokens)
     layout = layout_with_breakpoints(outline, policy, before)
     blocks = _blocks(prompt, layout, tokens, lifetime=policy.seconds)
@@ -120,6 +119,21 @@ def plan_request(
     return RequestPlan(tuple(blocks), layout, tokens, message_tokens, policy)
 
 
+def _outline(prompt: HashedPrompt) -> Outline:
+    tokens = tuple(accumulate(part.tokens for part in prompt.segments))
+    body = sum(1 for _ in takewhile(lambda part: part.section != Section.HISTORY, prompt.segments))
+    # Each excerpt of the discussion has its own block, so that blocks keep their bytes as it grows.
+    ends = frozenset((1, *range(body, len(tokens) + 1), *_image_ends(prompt)))
+    numbered = enumerate(prompt.segments)
+    slow = (end for end, part in numbered if part.segment.stability is Stability.SLOW)
+    markable = range(1, len(tokens) + 1)
+    return Outline(prompt.digests, tokens, ends, body, markable, next(slow, 0))
+
+
+def _image_ends(prompt: HashedPrompt) -> list[int]:
+    return [end for end, part in enumerate(prompt.segments, start=1) if part.images]
+
+
 def _blocks(
     prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int], *, lifetime: int
 ) -> list[RequestBlock]:
@@ -129,7 +143,7 @@ def _blocks(
         numbered = enumerate(prompt.segments)
         turns = [number for number, part in numbered if excerpt_turn(part.segment)]
         turn_ends = [number + 1 for number in turns]
-        ends = sorted({*turns, *turn_ends, len(prompt.segments), *image_ends(prompt)})
+        ends = sorted({*turns, *turn_ends, len(prompt.segments), *_image_ends(prompt)})
     blocks: list[RequestBlock] = []
     if prompt.system.strip():
         seconds, is_marked = layout.lifetime(1, lifetime), 1 in breakpoints
@@ -222,21 +236,18 @@ def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message,
     request. With tools, calls and results of a loop are separate messages.
     """
     sent = _sent_blocks(plan, has_tools=has_tools)
-    by_assistant = [block.role is BlockRole.ASSISTANT for block, _ in sent]
-    while by_assistant and by_assistant[-1]:
-        by_assistant.pop()
-    by_assistant += [False] * (len(sent) - len(by_assistant))
-    messages = []
-    for (is_assistant, turn), group in groupby(
-        zip(by_assistant, sent, strict=True), key=lambda pair: (pair[0], pair[1][1])
-    ):
-        parts: list[RequestBlock] = []
-        for _, (block, _) in group:
-            is_plain = is_assistant or block.role is BlockRole.USER
-            text = block.words if is_plain else block.text.removeprefix(SEPARATOR)
-            text = SEPARATOR + text if parts else text
-            parts.append(replace(block, text="" if block.image else text))
-        messages.append(Message(is_assistant, tuple(parts), turn))
+    others = (n for n, (block, _) in enumerate(sent) if block.role is not BlockRole.ASSISTANT)
+    last = max(others, default=-1)
+    messages: list[Message] = []
+    for number, (block, turn) in enumerate(sent):
+        is_assistant = block.role is BlockRole.ASSISTANT and number < last
+        is_plain = is_assistant or block.role is BlockRole.USER
+        text = block.words if is_plain else block.text.removeprefix(SEPARATOR)
+        parts: tuple[RequestBlock, ...] = ()
+        if messages and (messages[-1].is_assistant, messages[-1].turn) == (is_assistant, turn):
+            parts, text = messages.pop().parts, SEPARATOR + text
+        part = replace(block, text="" if block.image else text)
+        messages.append(Message(is_assistant, (*parts, part), turn))
     return tuple(messages)
 
 

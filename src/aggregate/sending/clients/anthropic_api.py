@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aggregate.sending.cache.request_plan import BlockRole, Message, RequestBlock, messages_of
+from aggregate.sending.clients.client import ChatRequest, Meter
 from aggregate.sending.clients.connection import SdkApi, finish_reason
-from aggregate.sending.clients.protocol import ChatRequest, Meter
 from aggregate.sending.models import (
     LONG_LIFETIME,
     FinishReason,
@@ -21,26 +21,6 @@ from aggregate.sending.models import (
 )
 
 PROVIDERS = frozenset({"anthropic", "minimax"})
-
-
-class AnthropicApi(SdkApi):
-    __slots__ = ()
-    sdk = package = "anthropic"
-    error, class_name = "APIError", "AsyncAnthropic"
-    headers = ("ANTHROPIC_CUSTOM_HEADERS",)
-
-    def body(self, request: ChatRequest) -> dict[str, Any]:
-        return request_body(request)
-
-    async def call(self, client: Any, body: dict[str, Any], *, is_streamed: bool) -> Any:  # noqa: ANN401
-        more = {"stream": True} if is_streamed else {}
-        return await client.messages.create(**body, **more)
-
-    def begin(self) -> "_StreamedMessage":
-        return _StreamedMessage()
-
-    def parse(self, answer: Mapping[str, Any]) -> Reply:
-        return parse_reply(answer)
 
 
 @dataclass(slots=True)
@@ -173,22 +153,22 @@ def _text_of(block: Mapping[str, Any]) -> str:
     return text if isinstance(text, str) else ""
 
 
-def parse_reply(message: Mapping[str, Any]) -> Reply:
-    content = message["content"]
+def parse_reply(answer: Mapping[str, Any]) -> Reply:
+    content = answer["content"]
     content = [{"type": "text", "text": content}] if isinstance(content, str) else content
     blocks = [reported_fields(block) for block in content]
     texts = [_text_of(block) for block in blocks if block.get("type") == "text"]
     uses = [block for block in blocks if block.get("type") == "tool_use"]
     if blocks and not (uses or "".join(texts)) and not all(map(_is_known, blocks)):
         raise TypeError("a content block has no text")
-    reason = message.get("stop_reason")
+    reason = answer.get("stop_reason")
     stop = finish_reason(reason, has_answer=bool(uses or "".join(texts)))
     is_cut = stop is FinishReason.LENGTH or not reason
     calls = read_calls(
         ((block.get("id"), block.get("name"), block.get("input")) for block in uses),
         may_be_cut=is_cut and bool(uses) and blocks[-1] is uses[-1],
     )
-    used, model = reported_fields(message.get("usage")), str(message.get("model") or "")
+    used, model = reported_fields(answer.get("usage")), str(answer.get("model") or "")
     raw = {"usage": used, "stop_reason": reason}
     # Thoughts are sent back with the results; null fields come from the SDK.
     native = list(map(without_nulls, blocks))
@@ -231,3 +211,15 @@ def cache_control(lifetime: int) -> dict[str, Any]:
     # Five minutes are the default.
     ttl = {"ttl": "1h"} if lifetime >= LONG_LIFETIME else {}
     return {"cache_control": {"type": "ephemeral"} | ttl}
+
+
+class AnthropicApi(SdkApi):
+    __slots__ = ()
+    sdk = package = "anthropic"
+    error, class_name = "APIError", "AsyncAnthropic"
+    headers = ("ANTHROPIC_CUSTOM_HEADERS",)
+    body, begin, parse = staticmethod(request_body), _StreamedMessage, staticmethod(parse_reply)
+
+    async def call(self, client: Any, body: dict[str, Any], *, is_streamed: bool) -> Any:  # noqa: ANN401
+        more = {"stream": True} if is_streamed else {}
+        return await client.messages.create(**body, **more)

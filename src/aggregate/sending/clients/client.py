@@ -1,48 +1,143 @@
-"""The client for all providers, with retries and cancellation, and a scripted client."""
+"""Requests to a model, the client for all providers, with retries and cancellation, and a scripted client."""
 
 import asyncio
+import json
 import logging
 import random
 from codecs import IncrementalDecoder, getincrementaldecoder
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from enum import StrEnum
 from functools import partial
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from aggregate.base.concurrency import doubling_delay, run_async
+from aggregate.base.concurrency import doubling_delay
 from aggregate.base.errors import ClientSetupError, ProviderError
-from aggregate.base.redaction import Redaction, redact
 from aggregate.base.tokens import count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.hashed_prompt import HashedPrompt
 from aggregate.sending.cache.request_plan import (
     UNPLANNED,
+    RequestPlan,
     SimulatedCache,
     charge,
     messages_of,
     plan_request,
 )
-from aggregate.sending.clients.model_prices import (
-    OWN_COUNT,
-    TokenRatio,
-    cache_policy,
-    check_window,
-    cost,
-)
-from aggregate.sending.clients.protocol import (
-    Ask,
-    ChatRequest,
-    Middleware,
-    OnText,
-    Transport,
-    loop_texts,
-)
 from aggregate.sending.known_models import ResponseFormat, known_model
-from aggregate.sending.models import SCRIPTED, LoopTurn, Reply
+from aggregate.sending.models import SCRIPTED, LoopTurn, OfferedTool, Reply, Usage
+from aggregate.sending.prices import OWN_COUNT, Bill, TokenRatio, cache_policy, check_window, cost
+
+
+class Effort(StrEnum):
+    """How long a model thinks before it answers, in the providers' terms."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@dataclass(slots=True)
+class Meter:
+    """The usage reported so far for an unfinished answer, to bill requests that end early."""
+
+    usage: Usage = field(default_factory=Usage)  # as last reported
+    # Texts since then, with thoughts and arguments of calls
+    pieces: list[str] = field(default_factory=list)
+    is_open: bool = False  # the provider is working on the request
+
+    def begin(self) -> None:
+        """Start counting a new request."""
+        self.usage, self.pieces, self.is_open = Usage(), [], True
+
+    def add(self, text: str) -> None:
+        self.pieces.append(text)
+
+    def report(self, usage: Usage) -> None:
+        """Set the usage that the provider has reported so far; an empty report is ignored."""
+        if usage != Usage():
+            self.usage, self.pieces = usage, []
+
+    def end(self) -> None:
+        """End a request that failed; it is free if nothing was received."""
+        self.is_open = self.is_open and bool(self.usage.input or any(self.pieces))
+
+
+OnText = Callable[[str], None]  # called with each piece of a streamed answer
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A request to a model.
+
+    Attributes:
+        prompt: The segments; their markdown is sent byte for byte.
+        message: The text after the prompt, ``""`` if the prompt ends with the question.
+        model: The model, by default the client's.
+        system: The instructions before everything else.
+        max_output: Largest number of tokens in the answer.
+        temperature: Randomness of the answer; dropped if the provider does not support it.
+        schema: JSON schema of the answer. Every object in it requires all its properties and allows no others, as all
+            providers support. Providers without schemas answer in free text.
+        seconds: Timeout, waits between attempts included; ``None`` for the adapter's own limit.
+        effort: How long the model thinks before it answers; dropped if the provider does not support it.
+        tools: Tools that the model may call.
+        turns: The turns of a tool loop since the message, ``None`` without a loop.
+        plan: The blocks to send, made by the client if missing. Unsupported fields are dropped at the same time.
+        meter: Filled while the answer is received.
+    """
+
+    prompt: Prompt = Prompt(())  # noqa: RUF009 - an immutable value
+    message: str = ""
+    model: str = ""
+    system: str = ""
+    max_output: int = 16_000
+    temperature: float | None = None
+    schema: Mapping[str, Any] | None = None
+    seconds: float | None = None
+    effort: Effort | None = None
+    tools: tuple[OfferedTool, ...] = ()
+    turns: tuple[LoopTurn, ...] | None = None
+    plan: RequestPlan = UNPLANNED
+    meter: Meter = field(default_factory=Meter, compare=False, repr=False)
+
+    @property
+    def text_only(self) -> "ChatRequest":
+        plan = self.plan
+        if plan.has_images:
+            plan = replace(plan, blocks=tuple(block for block in plan.blocks if not block.image))
+        # Tools stay, because earlier calls refer to them.
+        return replace(self, plan=plan, temperature=None, effort=None, schema=None)
+
+
+def loop_texts(request: ChatRequest) -> Iterator[str]:
+    """Yield the texts of a request's tool loop, which are not part of its prompt."""
+    for tool in request.tools:
+        yield f"{tool.name} {tool.description} {json.dumps(tool.parameters)}"
+    for turn in request.turns or ():
+        yield turn.text
+        yield from (json.dumps(dict(result.call.arguments)) for result in turn.results)
+        yield turn.response
+
+
+DEFAULT_REQUEST: Final = ChatRequest()
+
+
+Ask = Callable[[ChatRequest, OnText | None], Awaitable[Reply]]
+# A wrapper of each exchange: it calls the next one and may change both request and reply.
+Middleware = Callable[[Ask, ChatRequest, OnText | None], Awaitable[Reply]]
+
+
+class Transport(Protocol):
+    """A provider's adapter, without retries."""
+
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply: ...
+
 
 # Joins surrogate pairs: JSON may hold half of one (``"\\ud83d"``), and streams are cut anywhere. A single half becomes
 # U+FFFD, because no file can hold it.
@@ -136,10 +231,14 @@ class Client:
         model = request.model or self.model
         takes = known_model(self.provider, model)
         has_form = takes.response_format is not ResponseFormat.TEXT
+        temperature = request.temperature
+        if temperature is not None:
+            lowest = takes.lowest_temperature
+            temperature = None if lowest is None else max(temperature, lowest)
         return replace(
             request,
             model=model,
-            temperature=takes.temperature(request.temperature),
+            temperature=temperature,
             schema=request.schema if has_form else None,
             effort=request.effort if takes.takes_effort else None,
             tools=request.tools if takes.takes_tools else (),
@@ -158,7 +257,22 @@ class Client:
             message_tokens=count(request.message) + sum(map(count, loop_texts(request))),
             turns=request.turns,
         )
+        if not messages_of(plan):
+            raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
         return replace(request, plan=plan)
+
+    def stopped_bill(self, request: ChatRequest, expected: Usage) -> Bill | None:
+        """Return the bill of a request that ended early, ``None`` if no model worked on it."""
+        meter, model = request.meter, request.model or self.model
+        if not meter.is_open or self.provider == SCRIPTED:
+            return None
+        written = self.ratio.provider_tokens(count("".join(meter.pieces)))
+        usage = replace(meter.usage, output=meter.usage.output + written)
+        if not usage.input:
+            total = self.planned(request).plan.total
+            usage = replace(usage, fresh=self.ratio.provider_tokens(total))
+        estimated = usage != meter.usage
+        return Bill.of(self.provider, model, expected, usage, is_estimated=estimated)
 
     def send(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
         """Send a request and return the answer.
@@ -179,7 +293,15 @@ class Client:
             asyncio.get_running_loop().set_exception_handler(log_unclosed)
             return await self.exchange(request, on_text)
 
-        return run_async(in_own_loop())
+        try:
+            asyncio.get_running_loop()
+            has_loop = True
+        except RuntimeError:
+            has_loop = False
+        if not has_loop:  # outside the except clause, which would become the context of errors
+            return asyncio.run(in_own_loop())
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, in_own_loop()).result()
 
     async def exchange(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
         """Send a request and return the answer, as a coroutine; cancelling its task stops the request."""
@@ -199,9 +321,7 @@ class Client:
             raise ClientSetupError(
                 f"{self.provider}: no model is set: add --model, or model in the persona"
             )
-        if not messages_of(plan):
-            raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
-        check_window(plan, model, request.max_output, ratio=self.ratio)
+        check_window(plan.total, model, request.max_output, ratio=self.ratio)
         forwarder, meter = StreamForwarder(on_text) if on_text else None, request.meter
         meter.is_open = False
         begun = monotonic()
@@ -253,49 +373,6 @@ class Client:
                 if self.on_wait:
                     self.on_wait(seconds, error)
             await asyncio.sleep(seconds)
-
-
-def redacting(
-    allow: Collection[str] = (), *, tell: Callable[[str], None] | None = None
-) -> Middleware:
-    """Return a client layer that replaces secrets in requests.
-
-    It is passed to ``Client.through``. Tools and other workers add texts after the prompt is redacted. ``allow`` are
-    hashes of harmless values; ``tell`` is called once for each secret.
-    """
-    redaction, sentences = Redaction(frozenset(allow)), set[str]()
-
-    def without_secrets(source: str, text: str) -> str:
-        result = redact(text, redaction)
-        for finding in result.findings:
-            sentence = f"{source}:{finding.line}: {finding.sentence}"
-            if tell and sentence not in sentences:
-                sentences.add(sentence)
-                tell(sentence)
-        return result.text
-
-    async def redacted(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
-        def redacted_turn(turn: LoopTurn) -> LoopTurn:
-            results = tuple(
-                replace(result, text=without_secrets(result.call.name, result.text))
-                for result in turn.results
-            )
-            return replace(turn, results=results, note=without_secrets("message", turn.note))
-
-        segments = (
-            replace(part, text=without_secrets(part.source or part.section.value, part.text))
-            for part in request.prompt.segments
-        )
-        safe = replace(
-            request,
-            prompt=Prompt(tuple(segments)),
-            system=without_secrets("instructions", request.system),
-            message=without_secrets("message", request.message),
-            turns=request.turns and tuple(map(redacted_turn, request.turns)),
-        )
-        return await ask(safe, on_text)
-
-    return redacted
 
 
 _MODEL = "claude-sonnet-5"

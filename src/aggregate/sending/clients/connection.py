@@ -23,7 +23,7 @@ from urllib.parse import quote, quote_plus
 from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.messages import install_command
-from aggregate.sending.clients.protocol import ChatRequest, Meter, OnText
+from aggregate.sending.clients.client import ChatRequest, Meter, OnText
 from aggregate.sending.models import FinishReason, Reply, reported_fields
 
 if TYPE_CHECKING:

@@ -4,18 +4,18 @@ import re
 from base64 import urlsafe_b64decode
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from aggregate.sending.cache.request_plan import Message, RequestBlock, messages_of
+from aggregate.sending.clients.client import ChatRequest, Meter
 from aggregate.sending.clients.connection import (
     SdkApi,
     certificates,
     finish_reason,
     http_client_options,
 )
-from aggregate.sending.clients.protocol import ChatRequest, Meter
 from aggregate.sending.models import (
     FinishReason,
     LoopTurn,
@@ -33,57 +33,9 @@ if TYPE_CHECKING:
 PROVIDERS = frozenset({"gemini"})
 
 
-class GeminiApi(SdkApi):
-    """The adapter of Gemini; its ``base_url`` may end with a version of the API."""
-
-    __slots__ = ()
-    sdk, error, package = "google.genai.errors", "APIError", "google-genai"
-
-    @asynccontextmanager
-    async def open(self, _errors: object) -> "AsyncIterator[AsyncClient]":
-        from google.genai import Client, types
-        from httpx2 import AsyncClient as HttpClient
-
-        # The SDK takes the address and the API's version separately.
-        match = re.fullmatch(r"(.*?)/(v\d\w*)/?", self.base_url or "")
-        address, version = (match[1], match[2]) if match else (self.base_url, None)
-        # The SDK creates a second client and never uses it.
-        for_unused = {"verify": certificates()}
-        async with HttpClient(**http_client_options(self.limits)) as http:
-            options = types.HttpOptions(
-                base_url=address,
-                api_version=version,
-                httpx_async_client=http,
-                client_args=for_unused,
-                async_client_args=for_unused,
-            )
-            # No variable holds the key: tracebacks may print variables.
-            client = Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
-            async with client.aio as session:
-                yield session
-
-    def body(self, request: ChatRequest) -> dict[str, Any]:
-        return request_body(request)
-
-    async def call(self, client: Any, body: dict[str, Any], *, is_streamed: bool) -> Any:  # noqa: ANN401
-        if is_streamed:
-            return await client.models.generate_content_stream(**body)
-        return await client.models.generate_content(**body)
-
-    def begin(self) -> "_StreamedParts":
-        return _StreamedParts([])
-
-    def parse(self, answer: Mapping[str, Any] | list[dict[str, Any]]) -> Reply:
-        return parse_reply(answer if isinstance(answer, list) else [dict(answer)])
-
-    def fields(self, event: Any) -> dict[str, Any]:  # noqa: ANN401
-        fields: dict[str, Any] = event.model_dump(mode="json")
-        return fields
-
-
 @dataclass(slots=True)
 class _StreamedParts:
-    whole: list[dict[str, Any]]
+    whole: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, fields: dict[str, Any], meter: Meter) -> str:
         self.whole.append(fields)
@@ -170,7 +122,8 @@ def _parts(pieces: Sequence[RequestBlock]) -> list[dict[str, Any]]:
     return parts
 
 
-def parse_reply(parts: list[dict[str, Any]]) -> Reply:
+def parse_reply(answer: Mapping[str, Any] | list[dict[str, Any]]) -> Reply:
+    parts = answer if isinstance(answer, list) else [answer]
     usage: dict[str, Any] = {}
     reason, model = "", ""
     for part in parts:
@@ -210,3 +163,43 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
 
 def _candidate(part: Mapping[str, Any]) -> dict[str, Any]:
     return next(iter(part.get("candidates") or []), {})
+
+
+class GeminiApi(SdkApi):
+    """The adapter of Gemini; its ``base_url`` may end with a version of the API."""
+
+    __slots__ = ()
+    sdk, error, package = "google.genai.errors", "APIError", "google-genai"
+    body, begin, parse = staticmethod(request_body), _StreamedParts, staticmethod(parse_reply)
+
+    @asynccontextmanager
+    async def open(self, _errors: object) -> "AsyncIterator[AsyncClient]":
+        from google.genai import Client, types
+        from httpx2 import AsyncClient as HttpClient
+
+        # The SDK takes the address and the API's version separately.
+        match = re.fullmatch(r"(.*?)/(v\d\w*)/?", self.base_url or "")
+        address, version = (match[1], match[2]) if match else (self.base_url, None)
+        # The SDK creates a second client and never uses it.
+        for_unused = {"verify": certificates()}
+        async with HttpClient(**http_client_options(self.limits)) as http:
+            options = types.HttpOptions(
+                base_url=address,
+                api_version=version,
+                httpx_async_client=http,
+                client_args=for_unused,
+                async_client_args=for_unused,
+            )
+            # No variable holds the key: tracebacks may print variables.
+            client = Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
+            async with client.aio as session:
+                yield session
+
+    async def call(self, client: Any, body: dict[str, Any], *, is_streamed: bool) -> Any:  # noqa: ANN401
+        if is_streamed:
+            return await client.models.generate_content_stream(**body)
+        return await client.models.generate_content(**body)
+
+    def fields(self, event: Any) -> dict[str, Any]:  # noqa: ANN401
+        fields: dict[str, Any] = event.model_dump(mode="json")
+        return fields

@@ -16,9 +16,9 @@ from aggregate.sending.cache.request_plan import (
     messages_of,
 )
 from aggregate.sending.clients.anthropic_api import cache_control
+from aggregate.sending.clients.client import ChatRequest, Meter
 from aggregate.sending.clients.connection import SdkApi, finish_reason, mappings
 from aggregate.sending.clients.deltas import LeadingThoughts, add_delta, content_text
-from aggregate.sending.clients.protocol import ChatRequest, Meter
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import (
     COMPATIBLE,

@@ -11,13 +11,14 @@ from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderErr
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.sending.clients.anthropic_api import AnthropicApi
-from aggregate.sending.clients.client import Client, Retry, scripted_client
+from aggregate.sending.clients.client import Client, Retry, Transport, scripted_client
 from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.gemini_api import GeminiApi
-from aggregate.sending.clients.model_prices import context_window, cost, token_ratio
 from aggregate.sending.clients.openai_api import OpenAiApi
-from aggregate.sending.clients.protocol import Transport
-from aggregate.sending.models import COMPATIBLE, GATEWAY, SCRIPTED, Usage, bare_model_name
+from aggregate.sending.known_models import bare_model_name
+from aggregate.sending.learned_models import token_ratio
+from aggregate.sending.models import COMPATIBLE, GATEWAY, SCRIPTED, Usage
+from aggregate.sending.prices import context_window, cost
 
 _HEADER_VALUE = re.compile(r"[!-~]+")
 
@@ -43,22 +44,26 @@ def find_api_key(
 class Provider:
     # Takes the provider's name, a key and an address
     adapter: Callable[[str, ApiKey, str | None], Transport]
-    keys: tuple[str, ...] = ()  # possible environment variables of the key
+    keys: tuple[str, ...]  # possible environment variables of the key
     model: str = ""  # the default
+    models: tuple[str, ...] = ()  # beginnings of its models' names
     base_url: str | None = None  # ``None``: the SDK's default
     needs_key: bool = True
 
 
 _GEMINI_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+_DEEPSEEK_URL = "https://api.deepseek.com"
 _MINIMAX_URL = "https://api.minimax.io/anthropic"
 PROVIDERS: Mapping[str, Provider] = {
-    "anthropic": Provider(AnthropicApi, ("ANTHROPIC_API_KEY",), "claude-sonnet-5"),
-    "gemini": Provider(GeminiApi, _GEMINI_KEYS, "gemini-3.5-flash"),
+    "anthropic": Provider(AnthropicApi, ("ANTHROPIC_API_KEY",), "claude-sonnet-5", ("claude",)),
+    "gemini": Provider(GeminiApi, _GEMINI_KEYS, "gemini-3.5-flash", ("gemini",)),
     "deepseek": Provider(
-        OpenAiApi, ("DEEPSEEK_API_KEY",), "deepseek-flash", "https://api.deepseek.com"
+        OpenAiApi, ("DEEPSEEK_API_KEY",), "deepseek-flash", ("deepseek",), _DEEPSEEK_URL
     ),
-    "minimax": Provider(AnthropicApi, ("MINIMAX_API_KEY",), "MiniMax-M2.7", _MINIMAX_URL),
-    "openai": Provider(OpenAiApi, ("OPENAI_API_KEY",), "gpt-5.6"),
+    "minimax": Provider(
+        AnthropicApi, ("MINIMAX_API_KEY",), "MiniMax-M2.7", ("minimax",), _MINIMAX_URL
+    ),
+    "openai": Provider(OpenAiApi, ("OPENAI_API_KEY",), "gpt-5.6", ("gpt-", "chatgpt")),
     # The keys of the providers above must not reach other servers.
     COMPATIBLE: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
     GATEWAY: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
@@ -69,19 +74,12 @@ _MILLION: Final = 1_000_000
 # Tokens to price: a few models cost more beyond some 200,000 tokens.
 _PRICED: Final = 1_000
 NAMES = (*PROVIDERS, SCRIPTED)
-_MAKERS = {
-    "claude": "anthropic",
-    "chatgpt": "openai",
-    "gpt-": "openai",
-    "gemini": "gemini",
-    "deepseek": "deepseek",
-    "minimax": "minimax",
-}
 
 
 def provider_of_model(model: str) -> str:
     name = bare_model_name(model)
-    return next((maker for start, maker in _MAKERS.items() if name.startswith(start)), "")
+    makers = (maker for maker, entry in PROVIDERS.items() if name.startswith(entry.models))
+    return next(makers, "")
 
 
 def open_client(

@@ -1,37 +1,41 @@
-"""Compose a turn for the best use of the cache.
+"""Compose and plan a turn for the best use of the cache; nothing is written or sent.
 
 Files keep the order of the last request. With a budget they are fitted until the whole request is within it.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from aggregate.base.disk.reading import is_file
-from aggregate.base.errors import BudgetError
+from aggregate.base.errors import BudgetError, ConfigError, ProviderError
 from aggregate.base.redaction import Redaction, redact
-from aggregate.base.task_budget import Budget, SentFile, doubts
+from aggregate.base.task_budget import AUTO, Amount, Budget, SentFile, Task, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
-from aggregate.project.configuration import Project
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.files import FolderListing
 from aggregate.project.history import NO_DISCUSSION
+from aggregate.project.index import user_index
 from aggregate.prompt import (
+    AskedViews,
     Composition,
+    auto_budget,
     compose_prompt,
     count_prompt,
     find_screenshots,
     read_images,
     redact_text,
+    request_for,
 )
-from aggregate.prompt.asking import Request
+from aggregate.prompt.asking import Request, find_persona, find_preset
 from aggregate.prompt.document import Image, Section
 from aggregate.prompt.fit import grown_files
 from aggregate.prompt.output.numbered_output import request_log_path
-from aggregate.sending.cache.breakpoints import EarlierRequest, with_pause
+from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES, EarlierRequest
 from aggregate.sending.cache.cache_diffs import gone_segment
 from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder, OrderedPrompt
 from aggregate.sending.cache.hashed_prompt import (
@@ -41,28 +45,135 @@ from aggregate.sending.cache.hashed_prompt import (
     digest,
 )
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
-from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.model_prices import (
-    OWN_COUNT,
-    Endpoint,
-    Learned,
-    cache_policy,
-    learned_of,
+from aggregate.sending.clients.client import (
+    DEFAULT_REQUEST,
+    ChatRequest,
+    Client,
+    Effort,
+    scripted_client,
 )
-from aggregate.sending.clients.protocol import ChatRequest
-from aggregate.sending.exchange import Exchange
 from aggregate.sending.known_models import LARGEST_IMAGE, accepted_images
-from aggregate.sending.model_selection import ModelSelection, request_of
+from aggregate.sending.learned_models import Endpoint, Learned, learned_of
+from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
+from aggregate.sending.prices import OWN_COUNT, cache_policy, check_window, context_window
 from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
+from aggregate.sending.turn import USER, Exchange
 
 _FITS = 4  # attempts to fit files with older versions; mostly the second succeeds
+_SPARE = 64  # extra tokens saved by each further fit, which may have other older versions
 _NO_HOURS: Final = (
     "the cache lost entries that it should hold: one-hour entries are off until it keeps them again"
 )
-_SPARE = 64  # extra tokens saved by each further fit, which may have other older versions
 _Compose = Callable[[Request], Composition]
 _LONGEST_PAUSE = 7 * 86_400  # seconds; longer pauses do not predict the next ones
+
+
+def prepare_turn(
+    project: Project,
+    message: str,
+    selection: ModelSelection,
+    *,
+    environ: Mapping[str, str] | None = None,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+    require_key: bool = True,
+    task: Task | None = None,
+    replaces: Sequence[Mapping[str, Any]] = (),
+    aside: Callable[[Request], Request] | None = None,
+) -> Exchange:
+    """Compose and plan a turn; write and send nothing.
+
+    ``task`` adds focus, symbols and changes to the message and needs a budget. The answered turn ``replaces`` the last
+    ones. ``aside`` changes the composed request, such as its files.
+    """
+    client, selection = select_model(
+        project, selection, environ=environ, on_wait=on_wait, require_key=require_key
+    )
+    request = _request(project, client, selection, aside, task=task)
+    request = _with_message(request, escape_surrogates(message), replaces)
+    picks: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    # A later question would move the files kept by the discussion (rule B-9).
+    is_first = len(request.history) == 1
+    is_auto = selection.pick is None and is_first and user_config().task.pick == AUTO
+    if selection.pick or is_auto:
+        from aggregate.sending.second_look import look_again  # loaded only if needed
+
+        daily = project.config.send.most_per_day
+        request, picks, failures = look_again(
+            request, client, index=user_index(), asks=require_key, is_auto=is_auto, daily=daily
+        )
+    composer = TurnComposer.behind_last(client, selection, request)
+    compose = partial(compose_prompt, on_start=on_start, on_done=on_done)
+    fitted = composer.compose(request, compose)
+    turn = composer.planned(fitted, project, selection, request.budget)
+    check_window(
+        turn.asked.plan.total, client.model, turn.asked.max_output, ratio=turn.client.ratio
+    )
+    unused: tuple[str, ...] = ()
+    if selection.effort and turn.asked.effort is None:
+        model = f"{client.provider} {client.model}".strip()
+        unused = (f"{model} does not support effort: {selection.effort} is ignored",)
+    warnings = (*selection.warnings, *unused, *turn.warnings, *failures)
+    return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=picks)
+
+
+def _request(
+    project: Project,
+    client: Client,
+    selection: ModelSelection,
+    aside: Callable[[Request], Request] | None,
+    *,
+    task: Task | None,
+) -> Request:
+    persona = find_persona(project, selection.persona)
+    preset = persona.preset or project.config.project.active_preset
+    budget = _budget(project, selection, preset)
+    if budget == AUTO:
+        window, answer = context_window(client.model), _request_of(selection).max_output
+        budget = auto_budget(window, answer, most=project.config.budget.most)
+    request = request_for(
+        project,
+        views=AskedViews(persona.aggregation_strategy or None, preset or None),
+        budget=budget,
+        discussion=selection.discussion,
+        task=task,
+        sending=True,
+        redact=selection.redact,
+    )
+    request = aside(request) if aside else request
+    if task is not None and request.budget is None:
+        raise ConfigError("focus, symbol and since need a budget: add one, such as --budget 32k")
+    return request
+
+
+def _budget(project: Project, selection: ModelSelection, preset: str | None) -> Amount | str | None:
+    """Return the first budget: option or persona, preset, project, user (S-1)."""
+    config = project.config
+    limits = (
+        selection.budget,
+        find_preset(project, preset).budget if preset else None,
+        config.send.budget,
+        config.budget.tokens,
+        user_config().send.budget,
+        AUTO if project.is_bare else None,
+    )
+    return next((limit for limit in limits if limit is not None), None)
+
+
+def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str, Any]]) -> Request:
+    """Add the user's message to a request, as last turn.
+
+    With a budget the message is also the task (T-1).
+    """
+    earlier = request.history[: len(request.history) - len(replaces)]
+    if (*earlier, *replaces) != tuple(request.history):
+        raise ConfigError("the discussion was changed meanwhile: nothing is asked again")
+    request = replace(request, history=(*earlier, {"role": USER, "content": message}))
+    task = replace(request.task or Task(), text=message) if request.budget else request.task
+    return replace(request, task=task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +187,13 @@ class LastRequest:
 
 
 def _find_last_request(
-    request: Request, client: Client, asked: ChatRequest, *, policy: CachePolicy
+    request: Request, provider: str, asked: ChatRequest, policy: CachePolicy
 ) -> LastRequest:
     """Return the earlier request that this turn continues.
 
     A request alive in the cache comes first, then one of this discussion, then one to this model.
     """
-    recipient = (client.provider, client.model, digest(asked.system))
+    recipient = (provider, asked.model, digest(asked.system))
     candidates: list[LastRequest] = []
     for logged in recent_requests(request.output_dir, request.namespace, is_own=True):
         if logged.layout is None:
@@ -114,8 +225,9 @@ def _last_request(
         age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
     except OSError:
         age = float("inf")
-    is_pause = is_own and age <= _LONGEST_PAUSE
-    pauses = with_pause(logged.pauses, age) if is_pause else logged.pauses
+    pauses = logged.pauses
+    if is_own and age <= _LONGEST_PAUSE:
+        pauses = (*pauses, age)[-REMEMBERED_PAUSES:]
     layout = logged.layout if may_be_cached else None
     readable: tuple[int, ...] | None = ()
     if policy.lookup is CacheLookup.BREAKPOINTS and layout:
@@ -140,6 +252,15 @@ def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int
     if text is None or not redaction.replaces:
         return text
     return None if redact(text, redaction).findings else text
+
+
+def _request_of(selection: ModelSelection) -> ChatRequest:
+    """Return a request with the instructions and options of a selection, still without a prompt."""
+    return ChatRequest(
+        system=selection.system,
+        max_output=selection.max_output or DEFAULT_REQUEST.max_output,
+        effort=Effort(selection.effort) if selection.effort else None,
+    )
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
@@ -213,8 +334,8 @@ class TurnComposer:
         if policy.long_seconds and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             warnings += (_NO_HOURS,)
-        asked = client.supported(replace(request_of(selection), system=system))
-        last = _find_last_request(request, client, asked, policy=policy)
+        asked = client.supported(replace(_request_of(selection), system=system))
+        last = _find_last_request(request, client.provider, asked, policy)
         return cls(client, learned, policy, asked, images, last, warnings)
 
     def compose(self, request: Request, compose: _Compose) -> FittedTurn:
@@ -228,39 +349,32 @@ class TurnComposer:
         budget = replace(whole, tokens=own_tokens)
         # Without a cached prompt a new fit costs nothing extra.
         is_paid = self.policy.read < self.policy.write
-        is_lost = not self.last.cached.readable()[-1] and is_paid
+        is_lost = self.last.cached.breakpoints == () and is_paid
         request = replace(request, budget=budget, kept=() if is_lost else self.last.shown)
         try:
             turn = self._ordered_turn(request, compose)
         except BudgetError as error:
             if not other_tokens and ratio.thousandths == OWN_COUNT.thousandths:
                 raise
-            raise self._in_whole_requests(error, other_tokens) from None
+            # The error is to name the budget of the whole request, not of its files.
+            own_tokens = error.smallest + other_tokens
+            smallest = max(ratio.provider_tokens(own_tokens), own_tokens)
+            beside = "instructions and images" if self.images else "instructions"
+            raise BudgetError(
+                f"{error.reason}; with {other_tokens:,} tokens of {beside} and by {self.client.provider}'s "
+                f"count ({ratio.value:g} for each of o200k, {ratio.source}), {smallest:,} would be enough",
+                smallest=smallest,
+            ) from None
         return self._within(budget, turn)
-
-    def _in_whole_requests(self, error: BudgetError, others: int) -> BudgetError:
-        """Convert a budget error of the files.
-
-        The new error is about the budget of the whole request.
-        """
-        ratio, own_tokens = self.client.ratio, error.smallest + others
-        smallest = max(ratio.provider_tokens(own_tokens), own_tokens)
-        beside = "instructions and images" if self.images else "instructions"
-        return BudgetError(
-            f"{error.reason}; with {others:,} tokens of {beside} and by {self.client.provider}'s count "
-            f"({ratio.value:g} for each of o200k, {ratio.source}), {smallest:,} would be enough",
-            smallest=smallest,
-        )
 
     def _within(self, budget: Budget, first: FittedTurn) -> FittedTurn:
         """Compose the turn within a budget.
 
         If diffs of older file versions exceed it, compose again with a smaller budget.
         """
-        turn, tokens = first, budget.tokens
+        turn, tokens, image_tokens = first, budget.tokens, sum(self.images.values())
         for _ in range(_FITS):
-            prompt = turn.ordered.prompt
-            over = prompt.tokens - prompt.image_tokens - budget.tokens
+            over = turn.ordered.prompt.tokens - image_tokens - budget.tokens
             if over <= 0:
                 return turn
             tokens -= over + _SPARE
