@@ -51,6 +51,7 @@ class Call(Generic[_About, _Answer]):
     function: Callable[..., _Answer] | None  # None calls nothing but keeps its position
     arguments: Sequence[Any] = ()
     size: int = 0  # bytes of the message, or of the files named in it
+    topic: str = ""  # calls of one topic share what a child has loaded, such as queries
     answer: _Answer | Exception | None = None  # a value, or the error raised
     is_answered: bool = False
 
@@ -129,6 +130,7 @@ class _Lane:
         self.patience = self.patience_left = 0.0
         self._numbers = count()
         self._parsed = 0  # bytes
+        self.topics: set[str] = set()  # of all calls
         self._is_ready = self._has_answered = False
 
     @property
@@ -144,6 +146,7 @@ class _Lane:
             self.patience_left = self.patience
         if self.process is None:
             self._parsed = 0
+            self.topics.clear()
             self._is_ready = self._has_answered = False
             try:
                 self.process = start_child()
@@ -155,6 +158,7 @@ class _Lane:
         call.size = max(call.size, len(message))
         self.ahead += call.size
         self._parsed += len(message)
+        self.topics.add(call.topic)
         self.calls[number] = call
         self.process.send(message)
 
@@ -252,16 +256,19 @@ class Children:
         if call.function is None:
             call.settle(None)
         else:
-            self._lane().add(call)
+            self._lane(call.topic).add(call)
         self._calls.append(call)
         self._size += call.size
 
-    def _lane(self) -> _Lane:
-        """Return the lane with the least work; a worn one only finishes its calls."""
-        lanes = [lane for lane in self._lanes if not lane.is_worn]
-        least = min(lanes, key=lambda lane: lane.ahead, default=None)
-        if least and (least.ahead < _AHEAD or len(lanes) >= self._most):
-            return least
+    def _lane(self, topic: str) -> _Lane:
+        """Return the lane with the least work, or one with little more that knows the topic.
+
+        A worn lane only finishes its calls.
+        """
+        lanes = sorted((lane for lane in self._lanes if not lane.is_worn), key=lambda x: x.ahead)
+        if lanes and (lanes[0].ahead < _AHEAD or len(lanes) >= self._most):
+            knows = next((lane for lane in lanes if topic in lane.topics), lanes[0])
+            return knows if knows.ahead < lanes[0].ahead + _AHEAD else lanes[0]
         for lane in [lane for lane in self._lanes if lane.is_worn and not lane.calls]:
             lane.end()
             self._lanes.remove(lane)

@@ -152,7 +152,8 @@ def _calls(requests: Iterable[ViewRequest]) -> Iterator[_Call]:
     for _, group in groupby(requests, lambda request: (request.path, id(request.text))):
         of_text = list(group)
         sent = [request for request in of_text if takes_grammar(request)]
-        yield Call(of_text, render_views if sent else None, (sent,), len(of_text[0].text))
+        function, suffix = render_views if sent else None, of_text[0].path.rpartition(".")[2]
+        yield Call(of_text, function, (sent,), len(of_text[0].text), suffix)
 
 
 def _views(call: _Call, on_done: Callable[[int], None] | None) -> Iterator[View | str]:
