@@ -30,10 +30,27 @@ _MOST_PROPOSED: Final = 5
 _POINTLESS: Final = "nothing in the task points at specific code"
 
 
-def guess_of(
+def doubts(
     inquiry: Inquiry,
     evidences: Sequence[Evidence],
     *,
+    candidates: Candidates,
+    files: Sequence[RankedFile],
+) -> tuple[Sequence[Missing], Guess | None]:
+    """Return the missing evidence, and why the order of the files is a guess, if it is one."""
+    missing = [
+        *inquiry.question.missing,
+        *(evidence.missing for evidence in evidences if evidence.missing),
+        *_missing_text(inquiry),
+        *_missing_definitions(inquiry, candidates),
+    ]
+    guess = _guess_of(inquiry, evidences, candidates, files)
+    return tuple(dict.fromkeys(missing)), guess
+
+
+def _guess_of(
+    inquiry: Inquiry,
+    evidences: Sequence[Evidence],
     candidates: Candidates,
     files: Sequence[RankedFile],
 ) -> Guess | None:
@@ -196,18 +213,6 @@ def _definition_names(inquiry: Inquiry) -> Sequence[str]:
 _FEW_CHARACTERS = 2_000
 # Smallest reported share of text in unknown languages: every project has a licence and the like.
 _MANY = 0.2
-
-
-def missing_evidence(
-    inquiry: Inquiry, evidences: Sequence[Evidence], candidates: Candidates
-) -> Sequence[Missing]:
-    gaps = [
-        *inquiry.question.missing,
-        *(evidence.missing for evidence in evidences if evidence.missing),
-        *_missing_text(inquiry),
-        *_missing_definitions(inquiry, candidates),
-    ]
-    return tuple(dict.fromkeys(gaps))
 
 
 def _missing_text(inquiry: Inquiry) -> Iterator[Missing]:

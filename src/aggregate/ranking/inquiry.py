@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from aggregate.base.task_budget import ChangedLines, Missing, Pick
 from aggregate.ranking.evidence import PieceKey, rarity, saturation
 from aggregate.ranking.files.analysis import Analysis, Corpus, FileFacts
-from aggregate.ranking.paths import PathKind, PathTable, kinds_of
+from aggregate.ranking.paths import PathKind, PathTable
 from aggregate.ranking.terms import term_list
 
 
@@ -213,15 +213,15 @@ class Inquiry:
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
         terms = query_terms(corpus, question.task)
         wanted = frozenset(term.term for term in terms)
-        matcher = TermMatcher(wanted)
+        matcher, paths = TermMatcher(wanted), PathTable(corpus.files)
         return cls(
             corpus,
             corpus.files,
             question,
             terms,
             matcher,
-            PathTable(corpus.files),
-            kinds_of(corpus.files),
+            paths,
+            paths.kinds,
             similar_commits(question.commits, question.task.change_words, MOST_SIMILAR),
             _words(question.task.text, wanted),
             _path_terms(corpus.files, matcher) if wanted else {},

@@ -146,10 +146,11 @@ def _kind_of_name(name: str) -> PathKind:
 
 
 class PathTable:
-    """Finds files by parts of their paths."""
+    """Finds files by parts of their paths, and has their kinds."""
 
     def __init__(self, files: Sequence[FileFacts]) -> None:
         self._files = files
+        self.kinds = kinds_of(files)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:

@@ -26,7 +26,7 @@ from aggregate.ranking.evidence import (
     best_keys,
 )
 from aggregate.ranking.files.analysis import Analysis, Corpus, Piece
-from aggregate.ranking.guess import corrected, guess_of, is_pointed, missing_evidence
+from aggregate.ranking.guess import corrected, doubts, is_pointed
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.reference_graph import near_seeds, used_by_others
@@ -72,8 +72,7 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
         for file in evidence.files
     }
     evidences, candidates = observation.evidences, observation.candidates
-    missing = missing_evidence(inquiry, evidences, candidates)
-    guess = guess_of(inquiry, evidences, candidates=candidates, files=files)
+    missing, guess = doubts(inquiry, evidences, candidates=candidates, files=files)
     # Names do not help a chore about settings: it edits single lines, and all settings are shown.
     is_chore = (
         kind_evidence.kind_of_chore(kind_evidence.chore_of(question.task)) is PathKind.SETTINGS
@@ -369,9 +368,9 @@ def _rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     files = _in_order(len(corpus.files), pieces=pieces, others=file_chances, why=why)
     # A task without any meaningful word is ranked by structure too.
     has_task = bool(question.task.text.strip())
-    guess = guess_of(inquiry, (), candidates=candidates, files=files) if has_task else None
+    missing, guess = doubts(inquiry, evidences, candidates=candidates, files=files)
     by_share = dict.fromkeys(guides.files, "introduction")
-    return Ranking(files, missing_evidence(inquiry, evidences, candidates), by_share, guess)
+    return Ranking(files, missing, by_share, guess if has_task else None)
 
 
 def _says_how(analysis: Analysis, piece: Piece) -> bool:

@@ -22,7 +22,7 @@ from aggregate.project.git import (
     why_no_history,
 )
 from aggregate.project.index import Kind, code_version
-from aggregate.ranking import Commit, definition_name, message_words
+from aggregate.ranking import Commit, definition_name, message_words, similar_commits
 
 if TYPE_CHECKING:
     from aggregate.project.index import Index
@@ -95,6 +95,12 @@ class CommitHistory:
         if not self._ids:
             self.missing = Missing("history", _UNREADABLE)
         return tuple(self._known[name] for name in self._ids)
+
+    def commits_for(self, change_words: Sequence[str]) -> tuple[Commit, ...]:
+        """Return all commits, recent and similar ones with names of changed definitions."""
+        similar = similar_commits(self.commits, change_words)
+        ages = {*range(min(RECENT, len(self.commits))), *(commit.age for commit in similar)}
+        return self.with_names(sorted(ages))
 
     def with_names(self, ages: Sequence[int]) -> tuple[Commit, ...]:
         """Return all commits, some with names of changed definitions.

@@ -15,10 +15,11 @@ from aggregate.project.index import Index
 from aggregate.prompt.asking import Request
 from aggregate.prompt.corpus.file_groups import (
     GONE,
+    HASH_BYTES,
+    OF_BYTES,
     USUAL,
     FileGroup,
     Part,
-    content_hash,
     identity_of,
     kind_of,
     read_groups,
@@ -210,13 +211,13 @@ class FileCorpus:
         return file
 
     def content_hash(self, number: int) -> bytes:
-        return content_hash(self.identities[number])
+        return _content_hash(self.identities[number])
 
     def _read(self, number: int) -> File:
         # An analysed file without secrets is not searched again.
         identity = self._analysed_as.get(number, b"")
         reader = FileReader(self.notes.redaction)  # notes are taken once
-        return reader.read(self.shown[number], hashed=True, clean_hash=content_hash(identity))
+        return reader.read(self.shown[number], hashed=True, clean_hash=_content_hash(identity))
 
 
 def read_files(
@@ -318,6 +319,11 @@ def _numbered_parts(groups: Sequence[FileGroup], numbers: Mapping[int, int]) -> 
             places = (-1 if member == GONE else group.places[member] for member in part.members)
             parts.append((part, [numbers.get(place, _ABSENT) for place in places]))
     return parts
+
+
+def _content_hash(identity: bytes) -> bytes:
+    """Return the hash of a file's bytes, ``b""`` if the redacted text was hashed."""
+    return identity[:HASH_BYTES] if identity[-1:] == OF_BYTES else b""
 
 
 def _without_secrets(file: File) -> SourceFile:

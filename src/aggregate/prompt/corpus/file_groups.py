@@ -50,12 +50,12 @@ _MOST_CHANGED: Final = 0.25  # part of a group in its small table; with more bot
 _SIZE: Final = Struct("=I")
 _MOST_AT_ONCE: Final = 100_000  # bytes read in this process: 10 ms, less than a child's start
 USUAL: Final = ReadFacts()  # the facts of most files, apart from their sizes
-_HASH_BYTES: Final = 32  # of the content's hash, which begins an identity
+HASH_BYTES: Final = 32  # of the content's hash, which begins an identity
 _DIGEST_BYTES: Final = 16  # of the traits of the file's name
-_IDENTITY_BYTES: Final = _HASH_BYTES + _DIGEST_BYTES + 1
+_IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES + 1
 # File names which decide the language, or whether a file is generated.
 _TELLING_NAMES: Final = TAGGED_NAMES | {name.lower() for name in LOCK_FILES}
-_OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # the hashed content, which ends an identity
+OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # the hashed content, which ends an identity
 _FileRead = tuple[bytes, bytes, ReadFacts]  # mark, identity, facts
 
 
@@ -243,7 +243,7 @@ def _groups(files: Sequence[File]) -> Iterator[FileGroup]:
 
 def identity_of(path: str, source: SourceFile) -> bytes:
     """Return a hash of a file's bytes (or of its redacted text) and of the traits of its name."""
-    hashed, end = source.content_hash, _OF_BYTES
+    hashed, end = source.content_hash, OF_BYTES
     if not hashed:
         text = f"{source.error}\0{source.text}".encode(errors="surrogatepass")
         hashed, end = sha256(text).digest(), _OF_CLEAN_TEXT
@@ -258,11 +258,6 @@ def identity_of(path: str, source: SourceFile) -> bytes:
 def _traits(path: str) -> bytes:
     traits = naming_class(path), generated_reason(path, "")
     return sha256(json.dumps(traits).encode()).digest()[:_DIGEST_BYTES]
-
-
-def content_hash(identity: bytes) -> bytes:
-    """Return the hash of a file's bytes, ``b""`` if the redacted text was hashed."""
-    return identity[:_HASH_BYTES] if identity[-1:] == _OF_BYTES else b""
 
 
 @cache

@@ -18,19 +18,10 @@ from aggregate.base.text import printable
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index
 from aggregate.prompt.asking import FOCUS_TIER, Request, find_named, focus_paths, unknown_focus
-from aggregate.prompt.corpus.commit_history import RECENT, CommitHistory
+from aggregate.prompt.corpus.commit_history import CommitHistory
 from aggregate.prompt.corpus.file_corpus import FileCorpus, read_files
 from aggregate.prompt.files import Selection
-from aggregate.ranking import (
-    WEIGHTS,
-    Question,
-    Ranking,
-    no_definitions,
-    rank,
-    read_task,
-    similar_commits,
-    term_list,
-)
+from aggregate.ranking import WEIGHTS, Question, Ranking, no_definitions, rank, read_task, term_list
 from aggregate.ranking.files import Analysis
 
 if TYPE_CHECKING:
@@ -122,13 +113,9 @@ def question_for(
     if question.is_empty:
         return replace(question, missing=tuple(missing))
     history = history or CommitHistory(folder, index=index)
-    past = history.commits
+    commits = history.commits_for(question.task.change_words)
     if history.missing:
         missing.insert(0, history.missing)
-    # Changed definitions of recent and similar commits only.
-    similar = similar_commits(past, question.task.change_words)
-    ages = {*range(min(RECENT, len(past))), *(commit.age for commit in similar)}
-    commits = history.with_names(sorted(ages))
     return replace(question, commits=commits, missing=tuple(missing))
 
 
