@@ -14,7 +14,8 @@ from aggregate import ContextPreset, FileItem, FileRecord, ViewMode, build_file_
 from aggregate.base import FileEntry, isolated_copy
 from aggregate.base.task_budget import AUTO, MOST_TOKENS, parse_amount, parse_number
 from aggregate.prompt import File
-from aggregate.prompt.document import Label, SourceMap, pack_map, unpack_map
+from aggregate.prompt.audit import pack_map, unpack_map
+from aggregate.prompt.document import Label, SourceMap
 from tests.projects import project
 from tests.prompt.composing import shown_file
 

@@ -16,7 +16,7 @@ from aggregate.cli.output import counted, is_terminal, say
 from aggregate.cli.send import plan_lines
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt.asking import shared_personas
-from aggregate.sending import Discussion, Exchange, provider_for
+from aggregate.sending import Discussion, Exchange
 from aggregate.sending.clients import NAMES
 
 _PLANNED = "And?"  # message of a plan without one
@@ -141,7 +141,7 @@ def _ask_model(session: ChatSession, text: str) -> None:
     else:
         model = words[0]
         session.select()
-        provider = provider_for(session.provider, model, selection.provider)
+        provider = selection.provider_for(model, asked=session.provider)
     base_url = selection.base_url if provider == selection.provider else ""
     say(session.select(provider=provider, model=model, base_url=base_url))
 

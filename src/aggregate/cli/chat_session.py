@@ -31,8 +31,8 @@ from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.project.paths import is_glob
 from aggregate.prompt import find_screenshots, read_images
 from aggregate.prompt.asking import ALL_FILES, Request, for_reader, scope_of
-from aggregate.sending import LARGEST_IMAGE, Charge, Discussion, Exchange, select_model
-from aggregate.sending.models import Usage
+from aggregate.sending import Charge, Discussion, Exchange, select_model
+from aggregate.sending.models import LARGEST_IMAGE, Usage
 
 _MAX_COUNTED: Final = 300_000  # bytes of a file whose tokens are counted while the user types
 _MAX_SUGGESTIONS: Final = 12  # files per word

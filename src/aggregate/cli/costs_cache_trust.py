@@ -92,13 +92,10 @@ def costs(days: int, by: str | None, as_json: bool) -> None:
 
 
 def _charge_line(row: "Charge") -> str:
-    from aggregate.sending import saving
-
     names = (row.day, row.project, f"{row.provider} {row.model}".strip())
     share = f"{row.cache_read / row.input:.0%}" if row.input else "0%"
     tokens = (f"{row.input:,} tokens in, {share} read", f"{row.output:,} out")
-    saved = saving(row.saved) if row.unpriced < row.requests else ""
-    columns = (*names, counted(row.requests, "request"), *tokens, row.price, saved)
+    columns = (*names, counted(row.requests, "request"), *tokens, row.price, row.saving)
     return "\t".join(filter(None, columns))
 
 

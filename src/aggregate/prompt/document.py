@@ -1,20 +1,13 @@
 """The finished prompt: segments with their provenance, images, and the origin of each line.
 
-Origins are stored as runs (rule L-1), and written in a packed format (rule L-3). The packed text has one column of
-numbers per property of the runs: lines, label, source, first line of the file, and excess of the file's lines over the
-run's. Sources are differences to the previous run with a source; first lines are differences to the end of the previous
-run of the same source. The columns are JSON, compressed by zlib, in base 85, which needs no escapes in JSON.
+Origins are stored as runs (rule L-1).
 """
 
 import hashlib
-import json
 import re
-import zlib
-from base64 import b85decode, b85encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from itertools import chain
 from typing import NamedTuple
 
 from aggregate.base.files import ShownText
@@ -315,75 +308,3 @@ class SourceMap:
             if run.source == path:
                 yield start, run
             start += run.lines
-
-
-_MOST_BYTES = 1 << 24  # unpacked: more than the map of a prompt of 100 MB, less than a bomb
-_LEVEL = 9  # of zlib: a map is small
-_NO_MAP = "is not a map of sources"
-
-
-def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list[str], str]:
-    """Return the packed runs, and their additional sources.
-
-    Additional sources are not among ``row_paths``. Runs refer to sources by number: first those of ``row_paths``, then
-    the returned ones.
-    """
-    numbers: dict[str, int] = {}
-    for number, path in enumerate(row_paths):
-        numbers.setdefault(path, number)
-    sources: list[str] = []
-    for run in source_map.runs:
-        if run.source and run.source not in numbers:
-            numbers[run.source] = len(row_paths) + len(sources)
-            sources.append(run.source)
-    numbers[""] = 0
-    rows: list[tuple[int | None, ...]] = []
-    ends: dict[int, int] = {}
-    previous = 0
-    for lines, label, name, first, last in source_map.runs:
-        source = previous if label in WITHOUT_SOURCE else numbers[name]
-        gap = first - ends.get(source, 0) if first else None
-        extra = last - first + 1 - lines if first else 0
-        rows.append((lines, label, source - previous, gap, extra))
-        previous = source
-        if first:
-            ends[source] = last
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    data = json.dumps(columns, separators=(",", ":")).encode()
-    return sources, b85encode(zlib.compress(data, _LEVEL)).decode()
-
-
-def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
-    """Return the map packed by ``pack_map``.
-
-    ``sources`` are all sources in the order of their numbers.
-
-    Raises:
-        ValueError: The text is damaged or not a packed map.
-    """
-    inflater = zlib.decompressobj()
-    try:
-        columns = json.loads(inflater.decompress(b85decode(text), _MOST_BYTES))
-        if not inflater.eof or not {*map(type, chain(*columns))} <= {int, type(None)}:
-            raise ValueError(_NO_MAP)
-        return SourceMap([*_unpacked(columns, sources)])
-    except (zlib.error, TypeError, RecursionError):
-        raise ValueError(_NO_MAP) from None
-
-
-def _unpacked(columns: Sequence[Sequence[int]], sources: Sequence[str]) -> Iterator[Run]:
-    """Yield the runs of columns; raise ``ValueError`` if a number is out of range."""
-    ends: dict[int, int] = {}
-    source = 0
-    for lines, number, step, gap, extra in zip(*columns, strict=True):
-        source += step
-        first = last = 0
-        if gap is not None:
-            first = gap + ends.get(source, 0)
-            last = ends[source] = first + lines - 1 + extra
-        label = Label(number)  # type: ignore[call-arg] # looked up, not made
-        has_source = label not in WITHOUT_SOURCE
-        is_known = 0 <= source < len(sources) or not has_source
-        if not (lines > 0 and source >= 0 and is_known and 0 <= first <= last):
-            raise ValueError(_NO_MAP)
-        yield Run(lines, label, sources[source] if has_source else "", first, last)

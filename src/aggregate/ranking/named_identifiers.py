@@ -90,9 +90,12 @@ def named_identifiers(text: str) -> dict[str, float]:
     return {**certain, **dict(islice(plain, MOST_POSSIBLE))}
 
 
-def sole_name(text: str) -> str:
-    match = _NAME.fullmatch(text.strip(" \t\n`'\""))
-    return match["name"].lstrip("@") if match else ""
+def names_of_task(words: str, searched: str) -> tuple[str, dict[str, float]]:
+    """Return the name that is the whole task, ``""`` if it is not a name, and all names in ``searched``."""
+    match = _NAME.fullmatch(words.strip(" \t\n`'\""))
+    sole = match["name"].lstrip("@") if match else ""
+    names = named_identifiers(searched)
+    return sole, {**names, sole: CERTAIN} if sole else names
 
 
 def _add(

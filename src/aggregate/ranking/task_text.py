@@ -10,7 +10,7 @@ from aggregate.base.text import heading_level, with_fences
 from aggregate.ranking.code_locations import locations_in
 from aggregate.ranking.inquiry import TaskText
 from aggregate.ranking.message_text import change_words, own_words
-from aggregate.ranking.named_identifiers import CERTAIN, named_identifiers, sole_name
+from aggregate.ranking.named_identifiers import names_of_task
 from aggregate.ranking.terms import (
     COMMIT_WORDS,
     NO_TERMS,
@@ -81,9 +81,9 @@ def read_task(text: str) -> TaskText:
         if match["scope"].lower() not in _NO_SCOPES:
             scopes += term_list(match["scope"])
         rest = rest[match.end() :]
-    sole, is_question = sole_name(words), looks_like_question(text)
+    is_question = looks_like_question(text)
     topic = topic_words(rest, is_question=is_question)
-    names = named_identifiers(_TYPE.sub(r"\g<scope>: ", searched))
+    sole, names = names_of_task(words, _TYPE.sub(r"\g<scope>: ", searched))
     return TaskText(
         terms=dict(terms_in(words) + Counter(_compounds(words))),
         subject=tuple(dict.fromkeys([*term_list(subject), *_compounds(subject)])),
@@ -91,7 +91,7 @@ def read_task(text: str) -> TaskText:
         is_question=bool(topic) and is_question,
         scopes=tuple(dict.fromkeys(scopes)),
         sole=sole,
-        names={**names, sole: CERTAIN} if sole else names,
+        names=names,
         imported=_imported_names(_ends(report, _MOST_SEARCHED)),
         quotes=_quoted_terms(_ends(report, _MOST_SEARCHED)),
         locations=locations_in(_QUOTE.sub("", _ends(shortened, _MOST_SEARCHED))),

@@ -16,6 +16,7 @@ from aggregate.prompt.document import Image
 from aggregate.sending.models import (
     COMPATIBLE,
     GATEWAY,
+    LARGEST_IMAGE,
     NO_CACHE,
     SCRIPTED,
     CacheLookup,
@@ -27,10 +28,6 @@ class ResponseFormat(StrEnum):
     TEXT = "text"  # unsupported: the answer is free text
     OBJECT = "object"  # a JSON object; the prompt describes its schema
     SCHEMA = "schema"  # JSON of a schema
-
-
-# Bytes; no provider accepts a larger image in a request.
-LARGEST_IMAGE: Final = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,13 @@ class ModelSelection:
     most: float | None = None  # largest price of the request in US dollars
     discussion: str = ""  # a new name begins one; ``"none"`` is a question outside of all
     pick: bool | None = None  # first ask which of the likeliest files matter (T-10)
+
+    def provider_for(self, model: str, *, asked: str) -> str:
+        """Return the provider to ask for a model: its maker if this is another company than ``asked``."""
+        maker = provider_of_model(model)
+        is_others = asked in _COMPANIES and maker and maker != asked
+        return maker if is_others else self.provider
+
     chosen: Mapping[str, Choice] = field(default_factory=dict)  # by field, once resolved
     warnings: tuple[str, ...] = ()
 
@@ -130,13 +137,6 @@ def select_model(
     return client, replace(
         selection, warnings=(*warnings, *_decided_by_project(project, selection))
     )
-
-
-def provider_for(asked: str, model: str, usual: str) -> str:
-    """Return the provider to ask for a model: its maker, or else ``usual``."""
-    maker = provider_of_model(model)
-    is_others = asked in _COMPANIES and maker and maker != asked
-    return maker if is_others else usual
 
 
 def _sources(project: Project, selection: ModelSelection) -> Sequence[_Source]:

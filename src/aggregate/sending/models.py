@@ -10,6 +10,7 @@ from typing import Any, Final
 COMPATIBLE, SCRIPTED = "compatible", "scripted"  # the user's own server, and no model
 GATEWAY: Final = "gateway"  # a compatible server with Anthropic's breakpoints
 
+LARGEST_IMAGE: Final = 20_000_000  # bytes; no provider accepts a larger image in a request
 # Lifetime in seconds of Anthropic's entries after their last use, without and with ``"ttl": "1h"``.
 SHORT_LIFETIME, LONG_LIFETIME = 300, 3600
 

@@ -52,10 +52,10 @@ from aggregate.sending.clients.client import (
     Effort,
     scripted_client,
 )
-from aggregate.sending.known_models import LARGEST_IMAGE, accepted_images
+from aggregate.sending.known_models import accepted_images
 from aggregate.sending.learned_models import Endpoint, Learned, learned_of
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
+from aggregate.sending.models import LARGEST_IMAGE, NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.prices import OWN_COUNT, cache_policy, check_window, context_window
 from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
 from aggregate.sending.turn import USER, Exchange

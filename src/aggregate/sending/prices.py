@@ -173,7 +173,7 @@ def dollars(amount: Decimal | None) -> str:
     return "price unknown" if amount is None else f"${amount:.4f}"
 
 
-def saving(amount: Decimal) -> str:
+def _saving(amount: Decimal) -> str:
     """Describe how much a cache saved; the first request of a discussion costs more."""
     return (
         f"{dollars(amount)} saved" if amount >= 0 else f"{dollars(-amount)} of it for later reads"
@@ -213,7 +213,7 @@ class Bill:
         if self.price is None or self.expected_price is None or self.saved is None:
             return dollars(self.price)
         forecast = dollars(self.expected_price)
-        return f"{dollars(self.price)} ({forecast} expected, {saving(self.saved)})"
+        return f"{dollars(self.price)} ({forecast} expected, {_saving(self.saved)})"
 
 
 _FILE: Final = "charges.json"
@@ -239,6 +239,11 @@ class Charge(NamedTuple):
     saved: Decimal = Decimal(0)
     unpriced: int = 0  # requests whose price is not known
     estimated: int = 0  # requests stopped early, with estimated tokens
+
+    @property
+    def saving(self) -> str:
+        """How much the cache saved, ``""`` if no price is known."""
+        return _saving(self.saved) if self.unpriced < self.requests else ""
 
     def plus(self, other: "Charge") -> "Charge":
         return Charge._make((*self[:4], *map(add, self[4:], other[4:])))

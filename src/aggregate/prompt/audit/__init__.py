@@ -9,7 +9,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "account": "Audit audit_data audit_of audit_schema newest_audited read_audit record_audit write_audit",
+            "account": "Audit audit_data audit_of audit_schema newest_audited pack_map read_audit record_audit unpack_map write_audit",
             "text": "audit_lines row_lines told_reasons",
         },
     )

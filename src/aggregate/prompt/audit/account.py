@@ -1,13 +1,19 @@
 """The audit of a prompt: decisions and token counts.
 
-It is written to a file beside the prompt (rules A-1, A-2, A-4).
+It is written to a file beside the prompt (rules A-1, A-2, A-4). Its map of sources is packed (rule L-3): one column of
+numbers per property of the runs: lines, label, source, first line of the file, and excess of the file's lines over the
+run's. Sources are differences to the previous run with a source; first lines are differences to the end of the previous
+run of the same source. The columns are JSON, compressed by zlib, in base 85, which needs no escapes in JSON.
 """
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from base64 import b85decode, b85encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -26,7 +32,16 @@ from aggregate.base.task_budget import (
     Task,
 )
 from aggregate.prompt.asking import Request
-from aggregate.prompt.document import END, Cut, Prompt, Section, SourceMap, pack_map, unpack_map
+from aggregate.prompt.document import (
+    END,
+    WITHOUT_SOURCE,
+    Cut,
+    Label,
+    Prompt,
+    Run,
+    Section,
+    SourceMap,
+)
 from aggregate.prompt.output import audit_path, map_sources, numbered_files
 
 if TYPE_CHECKING:
@@ -38,6 +53,9 @@ _ROWS_OF_PIECE: Final = 1_000  # rows in memory as text: some hundred kilobytes
 _JSON: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 # Of audits by earlier versions of the program.
 _DEFAULTS: Final = {"look": (), "guess": None}
+_MOST_BYTES: Final = 1 << 24  # unpacked: more than the map of a prompt of 100 MB, less than a bomb
+_COMPRESSION: Final = 9  # of zlib: a map is small
+_NO_MAP: Final = "is not a map of sources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +340,73 @@ _MAP: _Keys = {
     "sources": ("Sources of lines that have no row; they are numbered after the rows.", _TEXTS),
     "runs": ("Runs of lines: columns of numbers in JSON, compressed by zlib, in base 85.", _TEXT),
 }
+
+
+def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list[str], str]:
+    """Return the packed runs, and their additional sources.
+
+    Additional sources are not among ``row_paths``. Runs refer to sources by number: first those of ``row_paths``, then
+    the returned ones.
+    """
+    numbers: dict[str, int] = {}
+    for number, path in enumerate(row_paths):
+        numbers.setdefault(path, number)
+    sources: list[str] = []
+    for run in source_map.runs:
+        if run.source and run.source not in numbers:
+            numbers[run.source] = len(row_paths) + len(sources)
+            sources.append(run.source)
+    numbers[""] = 0
+    rows: list[tuple[int | None, ...]] = []
+    ends: dict[int, int] = {}
+    previous = 0
+    for lines, label, name, first, last in source_map.runs:
+        source = previous if label in WITHOUT_SOURCE else numbers[name]
+        gap = first - ends.get(source, 0) if first else None
+        extra = last - first + 1 - lines if first else 0
+        rows.append((lines, label, source - previous, gap, extra))
+        previous = source
+        if first:
+            ends[source] = last
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    data = json.dumps(columns, separators=(",", ":")).encode()
+    return sources, b85encode(zlib.compress(data, _COMPRESSION)).decode()
+
+
+def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
+    """Return the map packed by ``pack_map``.
+
+    ``sources`` are all sources in the order of their numbers.
+
+    Raises:
+        ValueError: The text is damaged or not a packed map.
+    """
+    inflater = zlib.decompressobj()
+    try:
+        columns = json.loads(inflater.decompress(b85decode(text), _MOST_BYTES))
+        if not inflater.eof or not {*map(type, chain(*columns))} <= {int, type(None)}:
+            raise ValueError(_NO_MAP)
+        return SourceMap([*_unpacked(columns, sources)])
+    except (zlib.error, TypeError, RecursionError):
+        raise ValueError(_NO_MAP) from None
+
+
+def _unpacked(columns: Sequence[Sequence[int]], sources: Sequence[str]) -> Iterator[Run]:
+    """Yield the runs of columns; raise ``ValueError`` if a number is out of range."""
+    ends: dict[int, int] = {}
+    source = 0
+    for lines, number, step, gap, extra in zip(*columns, strict=True):
+        source += step
+        first = last = 0
+        if gap is not None:
+            first = gap + ends.get(source, 0)
+            last = ends[source] = first + lines - 1 + extra
+        label = Label(number)  # type: ignore[call-arg] # looked up, not made
+        has_source = label not in WITHOUT_SOURCE
+        is_known = 0 <= source < len(sources) or not has_source
+        if not (lines > 0 and source >= 0 and is_known and 0 <= first <= last):
+            raise ValueError(_NO_MAP)
+        yield Run(lines, label, sources[source] if has_source else "", first, last)
 
 
 def _audit(*values: Any) -> Audit:  # noqa: ANN401 - as in the table below
