@@ -17,7 +17,7 @@ from aggregate import (
     build_beads_section,
     load_data_reference,
 )
-from aggregate.agents.scripted import read_script
+from aggregate.agents import read_script
 from aggregate.agents.tools import discover_tools
 from aggregate.agents.tracks import open_track
 from aggregate.agents.tracks.track import Track

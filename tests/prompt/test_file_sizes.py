@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aggregate import open_project, request_for
-from aggregate.prompt.files import FileSizes, measure_files
+from aggregate.prompt.files.file_sizes import FileSizes, measure_files
 from tests.projects import project
 from tests.prompt.composing import in_index, kept_nothing
 

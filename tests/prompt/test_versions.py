@@ -92,15 +92,15 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
 @pytest.mark.parametrize(
     ("keeper", "what", "makers"),
     [
-        ("files.file_rendering", "view", VIEW_MAKERS),
-        ("corpus.file_groups", "analysis", ANALYSIS_MAKERS),
-        ("token_counts", "token", TOKEN_MAKERS),
-        ("corpus.commit_history", "history", HISTORY_MAKERS),
+        ("prompt.files.file_rendering", "view", VIEW_MAKERS),
+        ("prompt.corpus.file_groups", "analysis", ANALYSIS_MAKERS),
+        ("project.index.rows", "token", TOKEN_MAKERS),
+        ("prompt.corpus.commit_history", "history", HISTORY_MAKERS),
     ],
 )
 def test_all_that_computes_is_in_the_version(keeper: str, what: str, makers: Sequence[str]) -> None:
     """Each module that is imported where views are made, tokens counted or commits read changes what they are kept under (I-1)."""
-    kept = vars(import_module(f"aggregate.prompt.{keeper}"))
+    kept = vars(import_module(f"aggregate.{keeper}"))
     code, libraries = (kept[f"{what.upper()}_{part}"] for part in ("CODE", "LIBRARIES"))
     modules, imported = closure(makers)
     assert len(modules) > len(makers)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from itertools import accumulate
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple, TypedDict
 
 
 class ViewMode(StrEnum):
@@ -274,10 +274,14 @@ class Narrowing:
 FileEntry = FileItem | str | Mapping[str, Any]
 
 
+FOCUS_TIER: Final = 3
+"""Tier of the focus files in a worker's context (rule M-X11)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     item: FileItem
-    tier: int | None = None  # ``3`` marks a focus file of a Tier 3 context (rule M-X11)
+    tier: int | None = None  # ``FOCUS_TIER`` marks a focus file
     view_mode: ViewMode = field(init=False)
 
     def __post_init__(self) -> None:

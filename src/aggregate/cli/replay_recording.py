@@ -26,13 +26,7 @@ from aggregate.project.index import Index
 from aggregate.prompt import Composition, File
 from aggregate.prompt.asking import Request, files_of_sections
 from aggregate.prompt.document import END, SEPARATOR, Section
-from aggregate.prompt.files import (
-    FileReader,
-    FileStream,
-    Selection,
-    rendered_segment,
-    with_generated_policy,
-)
+from aggregate.prompt.files import FileReader, FileStream, Selection, rendered_segment
 from aggregate.prompt.output.numbered_output import audit_path, request_log_path
 from aggregate.sending import LoggedRequest, read_request, write_request
 from aggregate.sending.cache import HashedPrompt, HashedSegment
@@ -301,7 +295,7 @@ def _edited_blocks(request: Request, files: Sequence[File]) -> Mapping[str, str]
 
     Return ``None`` if more than these blocks may change in the prompt.
     """
-    selection = with_generated_policy(Selection(tuple(files)), request)
+    selection = Selection(tuple(files)).with_generated_policy(request)
     reader = FileReader(request.redaction, selection)
     rendered = tuple(FileStream(reader, Index(None, limit=0)))
     has_notes = reader.noted or selection.skipped

@@ -177,9 +177,7 @@ class AskedRun(AskedProject):
         if request.task:
             request = replace(request, task=replace(request.task, is_strict=True))
         elif request.tier is None and request.focus_files:
-            from aggregate.prompt.corpus import check_focus  # loads the ranking, which takes 50 ms
-
-            check_focus(request, select_files(request))
+            select_files(request).check_focus(request)
         if self.remote is None:
             return request
         # A remote project's prompt is written to the user's own folder.

@@ -33,7 +33,7 @@ from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import File, compose_within_budget, count_prompt
 from aggregate.prompt.asking import Request, find_named, for_reader, is_named
 from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
-from aggregate.prompt.corpus import FileCorpus, check_focus, look_up_name, number_of, shown_line
+from aggregate.prompt.corpus import FileCorpus, look_up_name, number_of, shown_line
 from aggregate.prompt.files import render_files
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts
@@ -86,7 +86,7 @@ def _compose_prompt(call: Call, task: Task, budget: int) -> StoredPrompt:
     workspace = call.workspace
     request = workspace.request(task, budget=max(budget, 1))
     files = workspace.read_files(request, call.progress)
-    check_focus(request, files.selection)
+    files.selection.check_focus(request)
     request = _with_picks(request, files)
     try:
         composition = compose_within_budget(request, index=workspace.index, files=files)

@@ -15,7 +15,7 @@ from aggregate.project.index import Index
 from aggregate.project.paths import Scope
 from aggregate.prompt import Composition, File, PromptTokens, assemble, count_prompt, fit_prompt
 from aggregate.prompt.asking import ALL_FILES, Request
-from aggregate.prompt.corpus import RankedFiles, rank_files, with_scores
+from aggregate.prompt.corpus import RankedFiles, rank_files, scored_choices
 from aggregate.prompt.document import END
 from aggregate.prompt.files import Selection, render_files, select_files
 from aggregate.prompt.fit import Candidates
@@ -87,7 +87,8 @@ class Composer:
             files = render_files(request, index=self.index, selection=selection)
             composition = assemble(request, files)
             if request.task is not None:
-                composition = with_scores(composition, self._rank(request, disk).ranked)
+                ranked = self._rank(request, disk).ranked
+                composition = composition.scored(scored_choices(ranked), ranked.ranking)
         else:
             _, ranked, candidates = self._rank(request, disk)
             candidates = candidates or Candidates(request, ranked, index=self.index)

@@ -98,9 +98,10 @@ def _with_scores(composition: Composition, index: Index) -> Composition:
     request = composition.request
     if request.task is None:
         return composition
-    from aggregate.prompt.corpus import rank_files, with_scores  # as with a budget
+    from aggregate.prompt.corpus import rank_files, scored_choices  # as with a budget
 
-    return with_scores(composition, rank_files(request, index=index))
+    ranked = rank_files(request, index=index)
+    return composition.scored(scored_choices(ranked), ranked.ranking)
 
 
 def run(

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aggregate.base.disk.reading import is_file, read_bytes
 from aggregate.base.disk.witnesses import doubt
@@ -17,6 +18,7 @@ from aggregate.prompt.document import (
     Cut,
     Image,
     Origin,
+    Parts,
     Prompt,
     Screenshot,
     Section,
@@ -33,6 +35,9 @@ from aggregate.prompt.files import (
     screenshots_section,
 )
 from aggregate.prompt.sections import whole_sections
+
+if TYPE_CHECKING:
+    from aggregate.ranking import Ranking
 
 
 def find_screenshots(
@@ -75,9 +80,6 @@ def read_images(
     return tuple(images), tuple(warnings)
 
 
-Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files
-
-
 @dataclass(slots=True, eq=False)
 class Composition:
     """A prompt with its files, decisions and warnings.
@@ -108,6 +110,10 @@ class Composition:
     @property
     def prompt(self) -> Prompt:
         return self._prompt or self.composed().prompt
+
+    def scored(self, choices: Sequence[FileChoice], ranking: "Ranking") -> "Composition":
+        """Add the scores of files, and the doubts about them, to a prompt."""
+        return replace(self, choices=choices, missing=ranking.missing, guess=ranking.guess)
 
     @property
     def files(self) -> tuple[File, ...]:

@@ -8,9 +8,10 @@ run of the same source. The columns are JSON, compressed by zlib, in base 85, wh
 
 import hashlib
 import json
+import re
 import zlib
 from base64 import b85decode, b85encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from itertools import chain
@@ -97,6 +98,9 @@ class Segment:
 SEPARATOR = "\n\n"  # between two segments
 END = "\n"  # behind the last segment of a written prompt
 BEFORE_CONTENT = 3  # lines of a file's block before its content
+NOT_SHOWN = "### Not shown"  # heading of the list of hidden files
+# The beginning of a fenced turn; no role has a colon and a blank.
+_FENCED_TURN = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
 
 
 def file_heading(path: str) -> str:
@@ -105,6 +109,15 @@ def file_heading(path: str) -> str:
 
 def is_fenced(block: str) -> bool:
     return block.startswith("```", block.find("\n") + 2)
+
+
+def opening_line(turn: str) -> int:
+    """Return the line with the opening fence of a turn, ``0`` if the turn is not fenced."""
+    opening = _FENCED_TURN.match(turn)
+    return opening[0].removesuffix("\n").count("\n") + 1 if opening else 0
+
+
+Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from aggregate.project.index import Index
 from aggregate.prompt.asking import Request
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.corpus import FileCorpus, rank_files
-from aggregate.prompt.document import END, SEPARATOR, Section
+from aggregate.prompt.document import END, SEPARATOR, Parts, Section
 from aggregate.prompt.files import FILES_TIER3, own_output_filter, rendered_segment
 from aggregate.prompt.fit import (
     Candidates,
@@ -34,14 +34,15 @@ from aggregate.prompt.fit import (
     shown_files,
     step_order,
 )
-from aggregate.prompt.sections import described_tree, most_tokens, not_shown
-from aggregate.prompt.sections.section_shares import (
+from aggregate.prompt.sections import (
     ChangedFile,
     Fitted,
-    Parts,
     RevisionChanges,
     Shares,
+    described_tree,
     frame_of,
+    most_tokens,
+    not_shown,
 )
 from aggregate.ranking import WEIGHTS
 

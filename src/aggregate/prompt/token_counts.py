@@ -8,26 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
-from importlib.util import find_spec
 from struct import Struct
 
 from aggregate.base.monitor import timed
 from aggregate.base.tokens import TokenCounter, count_batch
-from aggregate.project.index import Index, Kind, code_version, user_index
+from aggregate.project.index import Index, Kind, token_version, user_index
 from aggregate.prompt.document import SEPARATOR, Prompt, Section
 
 _WAITING_CHARACTERS = 300_000  # characters looked up together
 _MOST_CHARACTERS = 20_000_000  # of counted texts in memory, since a page may be open all day
 COUNT = Struct("<Q")
-TOKEN_CODE = ("base.errors", "base.tokens")  # modules hashed into the version of counts
-# Counting libraries, if installed. Our code has the vocabulary's hash.
-TOKEN_LIBRARIES = ("re2", "tiktoken", "toktok")
-
-
-@cache
-def token_version() -> str:
-    installed = tuple(name for name in TOKEN_LIBRARIES if find_spec(name))
-    return code_version(TOKEN_CODE, installed=installed)
 
 
 @cache

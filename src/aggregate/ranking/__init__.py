@@ -6,11 +6,11 @@ Independent kinds of evidence are weighted and summed. Pure: the caller reads fi
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.ranking.companion_files import companions
     from aggregate.ranking.covered_names import named_files
     from aggregate.ranking.evidence import *
     from aggregate.ranking.history_evidence import changed_together
     from aggregate.ranking.inquiry import *
-    from aggregate.ranking.kind_evidence import companions
     from aggregate.ranking.mentions import no_definitions, sole_definitions
     from aggregate.ranking.message_text import *
     from aggregate.ranking.named_identifiers import *
@@ -26,7 +26,7 @@ else:
             "evidence": "Evidence RankedFile Ranking WEIGHTS",
             "history_evidence": "changed_together",
             "inquiry": "ChangedLines Commit Question similar_commits TaskText",
-            "kind_evidence": "companions",
+            "companion_files": "companions",
             "mentions": "no_definitions sole_definitions",
             "message_text": "change_words definition_name message_words",
             "named_identifiers": "named_identifiers",

@@ -16,6 +16,7 @@ from aggregate.ranking import (
     mentions,
     text_evidence,
 )
+from aggregate.ranking.companion_files import COMPANIONS, companions
 from aggregate.ranking.evidence import (
     PICKED,
     WEIGHTS,
@@ -68,7 +69,7 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     by_share = {
         file: evidence.kind
         for evidence in observation.evidences
-        if evidence.kind in kind_evidence.COMPANIONS
+        if evidence.kind in COMPANIONS
         for file in evidence.files
     }
     evidences, candidates = observation.evidences, observation.candidates
@@ -123,7 +124,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     files = _add_to_files(files, [together], weights)
     penalties = {evidence.kind: evidence.files for evidence in whole}
     against = {**penalties["auxiliary"], **penalties["test"]}
-    companion = kind_evidence.companions(inquiry, files, against)
+    companion = companions(inquiry, files, against)
     files = _add_to_files(files, companion, weights)
     companion_files = [file for evidence in companion for file in evidence.files]
     best = _best_files(inquiry, files, weights, mentioned)

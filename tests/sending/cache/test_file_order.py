@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import Prompt, Segment, count
 from aggregate.prompt import count_prompt
-from aggregate.prompt.files import FILES, file_block, files_section
+from aggregate.prompt.files import file_block
 from aggregate.prompt.output import map_sources
 from aggregate.sending import known_model
 from aggregate.sending.cache import (
@@ -55,17 +55,18 @@ def prompt_of(
     language: str = "text",
 ) -> Prompt:
     """Return a prompt of files, beads if there are any, and excerpts."""
-    blocks = (
+    blocks = [
         file_segment(path, file_block(path, text, language=language))
         for path, text in files.items()
-    )
+    ]
     between = [part("beads", f"## Beads\n\n{beads}", stability="slow")] if beads else []
     history = [part("history", "## Discussion History", stability="volatile")]
     history += [
         part("history", f"### {n}\n\n{text}", f"Discussion Excerpt {n}", stability="volatile")
         for n, text in enumerate(said, start=1)
     ]
-    return Prompt((*files_section(FILES, blocks), *between, *history))
+    heading = [part("files", "## Files", stability="stable")] if blocks else []
+    return Prompt((*heading, *blocks, *between, *history))
 
 
 def hashed(prompt: Prompt) -> HashedPrompt:

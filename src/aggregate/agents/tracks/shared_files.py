@@ -13,13 +13,13 @@ from typing import NamedTuple
 from aggregate.agents.tracks.assignment import tokens_of
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.disk.reading import is_file
-from aggregate.base.files import Entry, FileItem
+from aggregate.base.files import FOCUS_TIER, Entry, FileItem
 from aggregate.base.task_budget import Level
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import user_index
 from aggregate.prompt import AskedViews, Composition, File, assemble, request_for
-from aggregate.prompt.asking import FOCUS_TIER, FoundSecrets, Request, focus_paths
+from aggregate.prompt.asking import FoundSecrets, Request, focus_paths
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.files import RenderedFiles, render_files
 from aggregate.prompt.files.markdown_and_xml import (

@@ -13,7 +13,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "rows": "Kind code_version",
+            "rows": "code_version Kind token_version",
             "store": "INDEX_FILE INDEX_FOLDER Index byte_limit index_path look_at open_index settled_mark user_index",
             "database": "clear_index read_report",
         },

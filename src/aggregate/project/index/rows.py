@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _PACKAGE = Path(__file__).parents[2]
 _SOURCES = (".py", ".scm", ".json", ".toml", ".txt", ".gitattributes")
 _BINARIES = (".so", ".pyd", ".dylib")
+TOKEN_CODE: Final = ("base.errors", "base.tokens")  # modules hashed into the version of counts
+# Counting libraries, if installed. Our code has the vocabulary's hash.
+TOKEN_LIBRARIES: Final = ("re2", "tiktoken", "toktok")
 _DAY_NS: Final = 86_400_000_000_000  # use is recorded by the day, to write rarely when reading
 _CHUNK: Final = 1_000  # keys of one statement; more than some hundreds bring nothing
 _CHECK_BYTES: Final = 16
@@ -63,6 +66,13 @@ def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -
     except (OSError, ImportError, ValueError):
         return ""
     return digest.hexdigest()[:32]
+
+
+@cache
+def token_version() -> str:
+    """Return the version of token counts: of our code, and of the counting libraries if installed."""
+    installed = tuple(name for name in TOKEN_LIBRARIES if find_spec(name))
+    return code_version(TOKEN_CODE, installed=installed)
 
 
 @cache

@@ -13,7 +13,7 @@ else:
         {
             "found_secrets": "FoundSecrets",
             "project": "discussion_turns DiscussionTurns find_persona find_preset is_users_own open_project presets_of redaction_for scope_of shared_personas",
-            "request": "ALL_FILES find_named files_of_sections focus_paths FOCUS_TIER for_reader is_named Request Strategy unknown_focus",
+            "request": "ALL_FILES find_named files_of_sections focus_paths for_reader is_named Request Strategy unknown_focus",
             "results": "AnswerKind AnswerSource result_text value_text",
         },
     )

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
+from aggregate.base.files import FOCUS_TIER, Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.nearest_names import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, Redaction, redact_words
 from aggregate.base.task_budget import Budget, FileOrder, Finish, SentFile, Task
@@ -19,7 +19,6 @@ from aggregate.project.paths import Scope
 if TYPE_CHECKING:
     from aggregate.prompt.asking.results import Results
 
-FOCUS_TIER: Final = 3
 ALL_FILES: Final = "**/*"  # the glob for all files not ignored by git
 EVERY: Final = Entry(FileItem(ALL_FILES))
 _REPLACED: Final = "secrets in the task are replaced: --no-redact keeps them"

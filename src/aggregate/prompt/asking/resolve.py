@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
-from aggregate.base.files import Entry, GeneratedView
+from aggregate.base.files import FOCUS_TIER, Entry, GeneratedView
 from aggregate.base.nearest_names import did_you_mean
 from aggregate.base.redaction import Redaction
 from aggregate.base.task_budget import (
@@ -38,7 +38,7 @@ from aggregate.prompt.asking.project import (
     redaction_for,
     scope_of,
 )
-from aggregate.prompt.asking.request import EVERY, FOCUS_TIER, Request, Strategy
+from aggregate.prompt.asking.request import EVERY, Request, Strategy
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset

@@ -141,7 +141,7 @@ def write_audit(prompt: Path, audit: Audit) -> None:
 
 def record_audit(path: Path, request: Request, decided: "Composition", prompt: Prompt) -> None:
     """Write the audit of a prompt beside its file."""
-    from aggregate.prompt.token_counts import count_prompt
+    from aggregate.prompt import count_prompt
 
     size, tokens = sum(map(len, prompt.pieces())), count_prompt(prompt, end=END)
     sources = map_sources(prompt.segments, is_written=True)

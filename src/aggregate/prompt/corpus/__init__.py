@@ -12,6 +12,6 @@ else:
         {
             "commit_history": "CommitHistory",
             "file_corpus": "analysed analysis_call FileCorpus look_up_name number_of read_files shown_line",
-            "ranked_files": "check_focus is_unsure make_sheet question_for rank_files RankedFiles read_answer resolve_place Sheet SHEET_TOKENS with_answer with_scores",
+            "ranked_files": "is_unsure make_sheet question_for rank_files RankedFiles read_answer resolve_place scored_choices Sheet SHEET_TOKENS with_answer",
         },
     )

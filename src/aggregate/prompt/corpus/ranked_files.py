@@ -7,25 +7,21 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from math import fsum
 from posixpath import normpath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from aggregate.base.errors import SeedError
-from aggregate.base.files import ViewMode
+from aggregate.base.files import FOCUS_TIER, ViewMode
 from aggregate.base.monitor import timed
 from aggregate.base.nearest_names import nearest_path
 from aggregate.base.task_budget import FileChoice, Level, Missing, Pick, Place, Task
 from aggregate.base.text import printable
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index
-from aggregate.prompt.asking import FOCUS_TIER, Request, find_named, focus_paths, unknown_focus
+from aggregate.prompt.asking import Request, find_named
 from aggregate.prompt.corpus.commit_history import CommitHistory
 from aggregate.prompt.corpus.file_corpus import FileCorpus, read_files
-from aggregate.prompt.files import Selection
 from aggregate.ranking import WEIGHTS, Question, Ranking, no_definitions, rank, read_task, term_list
 from aggregate.ranking.files import Analysis
-
-if TYPE_CHECKING:
-    from aggregate.prompt.assemble import Composition
 
 _MOST_SEARCHED: Final = 300  # files that are searched for names like a symbol
 SHEET_TOKENS: Final = 6_000  # the most
@@ -70,7 +66,7 @@ def rank_files(
     # The task's unknown names are errors; for Tier 3 prompts they only cause warnings.
     is_strict = request.task and request.task.is_strict and request.tier != FOCUS_TIER
     if is_strict:
-        check_focus(request, corpus.selection)
+        corpus.selection.check_focus(request)
     ranking = rank(corpus, question, weights=weights)
     if is_strict and question.symbols and no_definitions(question.symbols) in ranking.missing:
         raise _unknown_symbols(question.symbols, corpus)
@@ -142,14 +138,6 @@ def _candidate(name: str, candidates: Set[str]) -> str | None:
     return ending[0] if len(ending) == 1 else None
 
 
-def check_focus(request: Request, selection: Selection) -> None:
-    """Raise ``SeedError`` if no focus file of a request exists."""
-    files = [(file.path, file.item.path) for file in selection.files]
-    if request.focus_paths and not focus_paths(files, request.focus_paths):
-        paths = [path for path, _ in files]
-        raise SeedError("; ".join(unknown_focus(path, paths) for path in request.focus_paths))
-
-
 def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
     code = [number for number, facts in enumerate(corpus.files) if facts.is_code]
     holding = {
@@ -172,11 +160,8 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
     return SeedError(f"{no_definitions(symbols).reason}{remedy}")
 
 
-def with_scores(composition: "Composition", ranked: RankedFiles) -> "Composition":
-    """Add scores of files, and doubts, to a prompt.
-
-    The prompt has a task but no budget (rule T-3); the doubts are about the scores.
-    """
+def scored_choices(ranked: RankedFiles) -> list[FileChoice]:
+    """Return the choices of a prompt with a task but no budget: all files, with scores (rule T-3)."""
     corpus, ranking = ranked.corpus, ranked.ranking
     by_path = {
         corpus.files[entry.file].path: (position, entry)
@@ -196,7 +181,7 @@ def with_scores(composition: "Composition", ranked: RankedFiles) -> "Composition
                 content_hash=corpus.content_hash(entry.file).hex(),
             )
         choices.append(choice)
-    return replace(composition, choices=choices, missing=ranking.missing, guess=ranking.guess)
+    return choices
 
 
 class _Row(NamedTuple):

@@ -6,7 +6,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.files.file import *
     from aggregate.prompt.files.file_reading import *
     from aggregate.prompt.files.file_rendering import *
-    from aggregate.prompt.files.file_sizes import *
     from aggregate.prompt.files.markdown_and_xml import *
     from aggregate.prompt.files.selection import *
 else:
@@ -15,9 +14,8 @@ else:
         {
             "file": "File Remark",
             "file_reading": "FileReader missing_grammars NoteKind read_source ReadFacts",
-            "file_rendering": "check_refused error_sentence FileStream render_files RenderedFiles view_version",
-            "file_sizes": "FileSizes measure_files",
-            "markdown_and_xml": "file_block FILES files_section files_segments FILES_TIER3 MORE_TOKENS prompt_files rendered_segment screenshots_section tier3_segments",
-            "selection": "omission_remark own_output_filter resolve_entries select_files Selection with_generated_policy",
+            "file_rendering": "check_refused FileStream render_files RenderedFiles view_version",
+            "markdown_and_xml": "file_block files_segments FILES_TIER3 MORE_TOKENS prompt_files rendered_segment screenshots_section tier3_segments",
+            "selection": "omission_remark own_output_filter resolve_entries select_files Selection",
         },
     )

@@ -53,6 +53,11 @@ class File(NamedTuple):
         return encoding_note(self.source.encoding) if self.source.is_guess else ""
 
     @property
+    def error_sentence(self) -> str:
+        """The first line of the message in place of the content."""
+        return self.view.text.splitlines()[0]
+
+    @property
     def shown(self) -> ShownText:
         is_raw = self.view.text == self.source.text and not self.is_error
         spans = None if is_raw else self.view.spans

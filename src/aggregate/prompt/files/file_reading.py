@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
-from aggregate.base.files import GeneratedView, ViewMode, ViewRequest, as_runs
+from aggregate.base.files import FOCUS_TIER, GeneratedView, ViewMode, ViewRequest, as_runs
 from aggregate.base.redaction import Redacted, Redaction, redact
 from aggregate.base.text import find_invisible, generated_reason, heading_text
 from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
 from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file
-from aggregate.prompt.asking import FOCUS_TIER
 from aggregate.prompt.files.file import File, Remark, encoding_note
 from aggregate.prompt.files.selection import SLICE_LABELS, Note, Selection, omission_remark
 

@@ -73,10 +73,6 @@ def check_refused(refused: Sequence[str]) -> None:
         raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
 
 
-def error_sentence(file: File) -> str:
-    return file.view.text.splitlines()[0]
-
-
 @dataclass(slots=True, eq=False)
 class FileStream:
     """Reads and renders files in portions while it is iterated, to save memory."""
@@ -106,11 +102,11 @@ class FileStream:
             for portion in self._clean_portions(views):
                 with timed("render_files"):
                     files = self._render(portion, views)
-                self._errors += [error_sentence(file) for file in files if file.is_error]
+                self._errors += [file.error_sentence for file in files if file.is_error]
                 yield from files
                 del portion, files  # before the next texts are read
         remarks = [remark.file for remark in self.reader.remarks()]
-        self._errors += map(error_sentence, remarks)
+        self._errors += (remark.error_sentence for remark in remarks)
         yield from remarks
 
     def _clean_portions(self, views: ViewMaker) -> Iterator[Portion]:

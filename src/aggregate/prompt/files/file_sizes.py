@@ -19,13 +19,12 @@ from aggregate.base.tokens import TokenCounter
 from aggregate.code.syntax import LanguageKind, language_of, read_module
 from aggregate.code.views import ViewMaker
 from aggregate.project.files import read_file
-from aggregate.project.index import Index, Kind, code_version
+from aggregate.project.index import Index, Kind, code_version, token_version
 from aggregate.prompt.asking import Request
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_reading import FileReader
 from aggregate.prompt.files.file_rendering import cached_rows, view_version
 from aggregate.prompt.files.selection import select_files
-from aggregate.prompt.token_counts import token_version
 
 # Views that need no choices of the user.
 _MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)

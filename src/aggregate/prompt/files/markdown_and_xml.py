@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
-from aggregate.base.files import ShownText, Span, ViewMode, ViewRequest, source_lines
+from aggregate.base.files import FOCUS_TIER, ShownText, Span, ViewMode, ViewRequest, source_lines
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
-from aggregate.prompt.asking import FOCUS_TIER, Request, find_named
+from aggregate.prompt.asking import Request, find_named
 from aggregate.prompt.document import (
     BEFORE_CONTENT,
     Screenshot,

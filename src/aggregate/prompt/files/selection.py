@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from aggregate.base.disk.reading import project_root, real_path
-from aggregate.base.errors import ConfigError
+from aggregate.base.errors import ConfigError, SeedError
 from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.monitor import timed
 from aggregate.base.redaction import Redaction, redact_words
@@ -18,7 +18,7 @@ from aggregate.project.files import FolderListing, ResolvedPath, display_path, d
 from aggregate.project.git import generated_marks
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
 from aggregate.project.paths import ALLOW_SECRETS, IgnoreRules, TooManyRulesError
-from aggregate.prompt.asking import Request, focus_paths
+from aggregate.prompt.asking import Request, focus_paths, unknown_focus
 from aggregate.prompt.files.file import File, Remark
 
 _MOST_NAMED: Final = 3  # files in a sentence, which counts the rest
@@ -49,6 +49,33 @@ class Selection:
         refused = (file for file in self.files if file.refused)
         return tuple(f"ERROR: {file.problem}: {heading_text(file.path)}" for file in refused)
 
+    def with_generated_policy(self, request: "Request") -> "Selection":
+        """Apply the configured view of generated files, and git's attributes that mark these."""
+        if request.generated is GeneratedView.FULL:
+            return self
+        by_glob = [file for file in self.files if file.by_glob]
+        entries = ((file.path, file.item.path) for file in by_glob)
+        focused = focus_paths(entries, request.focus_paths)
+        base = real_path(request.base_dir)
+        root = project_root(base)
+        below_root = base[len(root) :].replace(os.sep, "/").strip("/")
+        paths = (file.path for file in by_glob)
+        marks, problems = generated_marks(root, paths, base=f"{below_root}/" if below_root else "")
+        return replace(
+            self,
+            skipped=(*self.skipped, *problems),
+            generated=request.generated,
+            focus_paths=focused,
+            marks=marks,
+        )
+
+    def check_focus(self, request: "Request") -> None:
+        """Raise ``SeedError`` if no focus file of a request exists."""
+        files = [(file.path, file.item.path) for file in self.files]
+        if request.focus_paths and not focus_paths(files, request.focus_paths):
+            paths = [path for path, _ in files]
+            raise SeedError("; ".join(unknown_focus(path, paths) for path in request.focus_paths))
+
 
 @timed("select_files")
 def select_files(request: "Request", *, listing: FolderListing | None = None) -> Selection:
@@ -65,8 +92,7 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
     selection = matcher.match(request.entries)
     selection = _narrowed(selection, request.narrowing, matcher)
     selection = _with_clean_names(selection, request.redaction)
-    selection = with_generated_policy(selection, request)
-    return _with_focus(selection, request)
+    return _with_focus(selection.with_generated_policy(request), request)
 
 
 def _with_focus(selection: Selection, request: "Request") -> Selection:
@@ -209,27 +235,6 @@ def omission_remark(entry: Entry, kind: str, paths: Sequence[str], *, hint: str 
         names += f" and {len(paths) - _MOST_NAMED:,} more"
     problem = f"{len(paths):,} {kind} {files} left out ({names}){hint}"
     return Remark(entry.item.path, entry, problem)
-
-
-def with_generated_policy(selection: Selection, request: "Request") -> Selection:
-    """Apply the configured view of generated files, and git's attributes that mark these."""
-    if request.generated is GeneratedView.FULL:
-        return selection
-    by_glob = [file for file in selection.files if file.by_glob]
-    entries = ((file.path, file.item.path) for file in by_glob)
-    focused = focus_paths(entries, request.focus_paths)
-    base = real_path(request.base_dir)
-    root = project_root(base)
-    below_root = base[len(root) :].replace(os.sep, "/").strip("/")
-    paths = (file.path for file in by_glob)
-    marks, problems = generated_marks(root, paths, base=f"{below_root}/" if below_root else "")
-    return replace(
-        selection,
-        skipped=(*selection.skipped, *problems),
-        generated=request.generated,
-        focus_paths=focused,
-        marks=marks,
-    )
 
 
 def own_output_filter(

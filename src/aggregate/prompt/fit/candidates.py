@@ -10,13 +10,13 @@ from functools import cached_property
 from math import inf
 from typing import Final, NamedTuple
 
-from aggregate.base.files import ALL_LINES, Run, Span, View, ViewMode
+from aggregate.base.files import ALL_LINES, FOCUS_TIER, Run, Span, View, ViewMode
 from aggregate.base.task_budget import Place
 from aggregate.base.text import has_long_line, line_count, shorten_long_lines, split_lines
 from aggregate.code.syntax import fence_tag, is_compact
 from aggregate.code.views import focused, gap_line, is_the_text, render_all
 from aggregate.project.index import Index
-from aggregate.prompt.asking import FOCUS_TIER, Request, find_named, unknown_focus
+from aggregate.prompt.asking import Request, find_named, unknown_focus
 from aggregate.prompt.corpus import RankedFiles
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.files import MORE_TOKENS, File, file_block

@@ -10,7 +10,7 @@ from aggregate.base.files import View, ViewMode, marked_runs
 from aggregate.base.task_budget import FileChoice, FileOrder, Level
 from aggregate.code.views import EXCLUDED, is_the_text
 from aggregate.prompt.asking import ALL_FILES, Request
-from aggregate.prompt.files import File, RenderedFiles, error_sentence, omission_remark
+from aggregate.prompt.files import File, RenderedFiles, omission_remark
 from aggregate.prompt.fit.candidates import Candidate, Candidates
 from aggregate.prompt.fit.fit import Fit
 
@@ -137,9 +137,7 @@ def _warnings(candidates: Candidates, files: Sequence[File]) -> tuple[str, ...]:
         paths = [file.path for file in unreadable]
         remarks.append(omission_remark(unreadable[0].entry, "unreadable", paths))
     sentences = {remark.path: f"{remark.path}: {remark.problem}" for remark in remarks}
-    errors = (
-        error_sentence(file) for file in files if file.is_error and file.path not in sentences
-    )
+    errors = (file.error_sentence for file in files if file.is_error and file.path not in sentences)
     doubts = corpus.notes.warnings(errors, [file.path for file in files])
     beyond = (
         f"focus {place}: there is no such line: the file ends with line {len(opened.texts):,}"

@@ -8,14 +8,15 @@ from urllib.parse import unquote
 from aggregate.base.files import ShownText, source_lines
 from aggregate.prompt.document import (
     BEFORE_CONTENT,
+    NOT_SHOWN,
     Label,
     Section,
     Segment,
     SourceMap,
     file_heading,
     is_fenced,
+    opening_line,
 )
-from aggregate.prompt.sections import NOT_SHOWN, fenced_lines
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
 _ESCAPE = re.compile(r"\\(.)")
@@ -81,7 +82,7 @@ def _add_turn(runs: SourceMap, segment: Segment) -> None:
     runs.add(1, Label.BLANK)
     body = text.partition("\n\n")[2]
     lines = body.count("\n") + 1
-    opening = fenced_lines(body)
+    opening = opening_line(body)
     if not opening:
         runs.add(lines, Label.TURN, turn)
         return

@@ -15,9 +15,9 @@ else:
         {
             "beads": "beads_section",
             "fitted": "cut_middle FittedSection quoted",
-            "section_shares": "Shares task_segment whole_sections",
+            "section_shares": "ChangedFile Fitted frame_of RevisionChanges Shares task_segment whole_sections",
             "subagent_results": "fit_results result_texts results_segments",
-            "tree": "described_tree describing_files first_sentence most_tokens not_shown NOT_SHOWN Tree",
-            "discussion_section": "discussion_segments fenced_lines fit_history spoken_turn SpokenTurn turn_texts",
+            "tree": "described_tree describing_files first_sentence most_tokens not_shown Tree",
+            "discussion_section": "discussion_segments fit_history spoken_turn SpokenTurn turn_texts",
         },
     )

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from aggregate.base.text import as_seen, fence, heading_text, leaves_open, plain_headings
-from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
+from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability, opening_line
 from aggregate.prompt.sections.fitted import Count, FittedSection, largest_size, tokens_of
 
 # Roles in any discussion.
@@ -28,8 +28,6 @@ _HEADING = re.compile(r"^[^\w\n]*discussion[ \t]+(?:excerpt|history)", re.IGNORE
 _RULE = re.compile(r"^[ \t>]*-(?:[ \t]*-){2,}[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(rf"^[^\w\n]*(\w[^\n:]{{0,{_LONGEST}}}?)[^\w\n:]{{0,8}}:", re.MULTILINE)
 _ROLE_AND_COLON = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
-# The beginning of a fenced turn; no role has a colon and a blank.
-_FENCED = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
 # A turn with a role, as from ``turn_texts``.
 _SPOKEN = re.compile(
     r"(?P<role>(?:(?!: )[^\n])*?):"
@@ -146,12 +144,6 @@ def spoken_turn(text: str) -> SpokenTurn:
     return SpokenTurn(words if has_words else text, has_words and role in _ASSISTANTS)
 
 
-def fenced_lines(text: str) -> int:
-    """Return the line with the opening fence of a turn, ``0`` if the turn is not fenced."""
-    opening = _FENCED.match(text)
-    return opening[0].removesuffix("\n").count("\n") + 1 if opening else 0
-
-
 def _turn(entry: object, roles: AbstractSet[str]) -> str:
     if isinstance(entry, Mapping):
         name, content = _role_of(entry), entry.get("content")
@@ -160,7 +152,7 @@ def _turn(entry: object, roles: AbstractSet[str]) -> str:
             return f"{name}:\n\n{fence(text, 'text')}"
         return f"{name}: {text}"
     text = str(entry).strip()
-    if not (_misleads(text, roles) or _FENCED.match(text)):
+    if not (_misleads(text, roles) or opening_line(text)):
         return text
     label = _ROLE_AND_COLON.match(text)
     if label and _name(label[1]) in roles:

@@ -9,7 +9,15 @@ from aggregate.base.messages import shorten
 from aggregate.base.task_budget import Budget, Finish
 from aggregate.base.text import clean_issue, fence, first_line, heading_text
 from aggregate.prompt.asking import Request
-from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability, file_heading
+from aggregate.prompt.document import (
+    SEPARATOR,
+    Cut,
+    Parts,
+    Section,
+    Segment,
+    Stability,
+    file_heading,
+)
 from aggregate.prompt.sections.discussion_section import fit_history, safe_discussion_segments
 from aggregate.prompt.sections.fitted import (
     CHARACTERS,
@@ -40,7 +48,6 @@ _OVERVIEW = (
 )
 _SELECTED = " It covers only the files that the configuration or the command line selects."
 
-Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files
 Fitted = Mapping[Section, FittedSection]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from aggregate.base.text import common_prefix, fence, heading_text
-from aggregate.prompt.document import Section, Segment, Stability
+from aggregate.prompt.document import NOT_SHOWN, Section, Segment, Stability
 from aggregate.prompt.sections.fitted import Count, FittedSection, tokens_of
 
 _MOST_FOLDERS = 60  # open ones, about a page
@@ -45,7 +45,6 @@ _LINK: Final = re.compile(r"\[([^\]\[]+)\]\([^)\s]*\)")
 _NOT_PROSE: Final = re.compile(r"^(?:[#=<\[!>|-]|\*\*\*|\d+[.)] |\W*\w*\W*$)")
 _CODE: Final = re.compile(r"^[ \t]*```.*?^[ \t]*```", re.MULTILINE | re.DOTALL)
 _END: Final = re.compile(r"(?<=[.!?])(?<!i\.e\.)(?<!e\.g\.)\s")
-NOT_SHOWN = "### Not shown"
 _ASK = "Ask for the files you need by their paths."
 _MOST_COUNTED = 12  # listed folders of hidden files; smaller ones are counted together
 # Tokens of names before folders get any; the folders' largest part, and most tokens. Names do not get their rest, so
