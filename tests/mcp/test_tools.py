@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import count
-from aggregate.mcp import Ledger
+from aggregate.mcp import Ledger, Workspace
+from aggregate.project.index import open_index
 from tests.mcp.serving import Ask, Asking, Endless, asking, connected, over, server_for, server_of
 from tests.projects import project
 
@@ -489,3 +490,15 @@ def test_picks_count_for_more_and_are_not_pinned(tmp_path: Path) -> None:
         handle = picked.rpartition("\n[")[2].partition(":")[0]
         assert "picked" in ask("explain", handle=handle, path="b.py").text
         assert ask("compose", **asked, focus=["b.py:1-1200"]).is_error
+
+
+def test_a_session_tells_what_its_prompts_had(folder: Path) -> None:
+    """Prompts are counted once, with their whole files; none gives no report."""
+    workspace = Workspace(folder / "manual_slop.toml", index=open_index(use=False))
+    assert workspace.summary == ""
+    with connected(server_for(workspace)) as ask:
+        text = ask("compose", task="fix the timeout in retry").text
+        ask("compose", task="fix the timeout in retry")
+    prompt = text.rpartition("\n\n[")[0]
+    said = f"composed prompts: 1 with {count(prompt):,} tokens; their files: 3 with about"
+    assert workspace.summary.startswith(said)

@@ -20,6 +20,7 @@ from aggregate import (
     to_gemini,
     to_openai,
 )
+from aggregate.sending import charges
 from aggregate.sending.clients import Effort
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.fakes.user_files import turns_in
@@ -169,10 +170,17 @@ def test_a_recorded_turn_is_remembered(config: str) -> None:
 
 def test_a_turn_is_recorded_once(config: str) -> None:
     """A second call, an answer without text, and a question of nothing are refused; the discussion stays (S-6)."""
+
+    def requests() -> list[int]:
+        folder = str(Path(config).parent)
+        return [row.requests for row in charges() if row.project == folder]
+
     planned = plan_for(config, "claude-opus-5", "Why?")
     with pytest.raises(ProviderError, match="answered nothing"):
         record(planned, None, None)
+    assert requests() == []  # the host may call again with the answer
     record(planned, None, "So.")
+    assert requests() == [1]
     other = plan_for(config, "claude-opus-5", "And?")
     for _ in range(2):
         with pytest.raises(ClientSetupError, match="already recorded"):

@@ -48,7 +48,7 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     open_asked_project(AskedProject(config, allow_outside=False, allow_secrets=False))
     from aggregate.mcp import serve_on_stdio
 
-    serve_on_stdio(config, cap=cap)
+    say(*filter(None, [serve_on_stdio(config, cap=cap)]))
 
 
 def _needs(extra: str) -> str:

@@ -196,6 +196,8 @@ def _failure(sentence: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
-def serve_on_stdio(config: Path, *, cap: int) -> None:
-    """Serve until the client disconnects."""
-    anyio.run(AgentServer(Workspace(config, cap=cap)).serve_stdio)
+def serve_on_stdio(config: Path, *, cap: int) -> str:
+    """Serve until the client disconnects; return the session's summary."""
+    workspace = Workspace(config, cap=cap)
+    anyio.run(AgentServer(workspace).serve_stdio)
+    return workspace.summary

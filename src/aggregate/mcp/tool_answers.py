@@ -62,6 +62,9 @@ def compose(call: Call, arguments: ComposeArguments) -> str:
             f"[{handle}: {tokens:,} tokens, the same prompt as in your call {earlier.call}: "
             f'read "{handle}" repeats it]\n{_notes(workspace, prompt, repeated=earlier.notes)}'
         )
+    workspace.composed.append(tokens)
+    choices = (choice for choice in prompt.composition.choices if choice.tokens)
+    workspace.shown |= {(choice.path, choice.content_hash): choice.size for choice in choices}
     connection.prompts[handle] = ShownPrompt(
         connection.calls, frozenset(for_reader(prompt.composition.warnings))
     )

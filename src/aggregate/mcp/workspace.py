@@ -113,6 +113,9 @@ class Workspace:
         self.cap = cap
         self.index, self.count = self._project.index, self._project.count
         self._prompts: OrderedDict[str, StoredPrompt] = OrderedDict()
+        self.composed: list[int] = []  # tokens of each prompt
+        # Whole size of each file in a prompt in tokens, by path and content.
+        self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
         """Return the first lines within ``limit`` tokens; a note has the number of others and ``more``."""
@@ -155,6 +158,15 @@ class Workspace:
         while len(self._prompts) > _MOST_PROMPTS:
             self._prompts.popitem(last=False)
         return prompt
+
+    @property
+    def summary(self) -> str:
+        """Summary of the session's prompts, printed at its end."""
+        if not self.composed:
+            return ""
+        prompts = f"composed prompts: {len(self.composed):,} with {sum(self.composed):,} tokens"
+        files = f"their files: {len(self.shown):,} with about {sum(self.shown.values()):,} tokens"
+        return f"{prompts}; {files} in full"
 
     def prompt(self, handle: str) -> StoredPrompt:
         if handle not in self._prompts:

@@ -176,7 +176,9 @@ def send_turn(
             reply = received or client.send(prepared.asked, file)
             completed = replace(prepared, reply=reply, record=log, history=history)
             bill = completed.bill
-            problems = keep_charge(folder, client.provider, prepared.asked.model, bill)
+            problems: tuple[str, ...] = ()
+            if received is None:
+                problems = keep_charge(folder, client.provider, prepared.asked.model, bill)
             file.finish(_text_or_refusal(reply))
             _check_answer(reply, client.provider)
             if history is not None:
@@ -193,6 +195,8 @@ def send_turn(
                 if stopped.price is not None:
                     error.add_note(f"it cost {stopped.sentence}")
             raise
+    if received is not None:  # a host may call again after a failure: only stored turns are refused
+        problems = keep_charge(folder, client.provider, prepared.asked.model, bill)
     completed = replace(completed, answer=None if file.is_empty else file.path)
     doubts = (*_learn(completed), *problems, *_doubts(completed, problem, file.problem))
     return replace(completed, doubts=doubts)
